@@ -45,7 +45,7 @@ func gather(items []version.Item) (out []version.Item) {
 			if it.Text = commandText(it.Text); it.Text == "" {
 				continue
 			}
-			bare := filtered().ReplaceAllString(it.Text, "")
+			bare := shell.Unfiltered(it.Text)
 			if _, known := at[key{it.X, it.Kind, bare}]; it.Label == "passed" || it.Label == "failed" || known && it.Label == "" { // an exit status is that of the filter
 				it.Text = bare
 			}
@@ -151,8 +151,6 @@ var (
 	// looks matches commands that only look around: that one failed says nothing.
 	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
 	lineEnds = pattern(`\s*\n\s*`)
-	// filtered matches what shows a part of the output of a command.
-	filtered = pattern(`( 2>&1)?\s*\|\s*(grep|rg|head|tail)\b[^;&]*$`)
 	// fed matches the text of a here-document.
 	fed = pattern(`(?s)<<-?\s*['"\\]?[A-Z_]\w*['"]?([^\n]*)\n.*\n\s*[A-Z_]\w*\s*(?:\n|$)`)
 )

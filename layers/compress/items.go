@@ -193,7 +193,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 			continue // a call that the client refused says nothing about the project
 		}
 		if slices.ContainsFunc(x.Commands, func(c exchange.Command) bool { return c.N == f.N && c.Exit == 0 }) { // its output says so
-			f.Of = filtered().ReplaceAllString(f.Of, "")
+			f.Of = shell.Unfiltered(f.Of)
 		}
 		add(version.Item{N: f.N, Kind: version.Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Fixed: f.Fixed})
 	}

@@ -120,6 +120,7 @@ func TestFixed(t *testing.T) {
 		{"go test ./queue -run TestQueueDrains", "go test ./queue -run TestQueue", true},
 		{"go test ./queue -run TestQueue", "go test ./queue -run TestQueueDrains", false},
 		{"go test ./queue", "go test ./store", false},
+		{`bun run test 2>&1 | grep -E "fail|FAIL|error:" | head -30`, "bun run test 2>&1 | tail -10", true},
 		{"mix test", "mix test test/a_test.exs", false},
 		{"mix test test/a_test.exs", "mix test", true},
 		{"nix fmt -- flake.nix overlays", "nix fmt -- overlays", true},

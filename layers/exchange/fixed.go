@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/shell"
 )
 
 // A run is a command or a call of a tool that can fail, with its place among the exchanges.
@@ -18,7 +19,7 @@ type run struct {
 
 // ran notes a command or a call, and adds a failure to x.
 func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed bool) {
-	r := run{key: keyOf(e), of: subjects(e.Cmd), n: e.N, failed: failed, x: at, i: len(x.Failures)}
+	r := run{key: keyOf(e), of: subjects(shell.Unfiltered(e.Cmd)), n: e.N, failed: failed, x: at, i: len(x.Failures)}
 	if !failed && e.Result == "" {
 		return // without a result nothing is known
 	}
@@ -130,7 +131,7 @@ func keyOf(e refine.Entry) string {
 		}
 		return e.Name + " " + e.Target
 	}
-	return "$ " + Program(e.Cmd)
+	return "$ " + Program(shell.Unfiltered(e.Cmd))
 }
 
 // Program returns the part of a shell line by which its runs are compared: of the commands that do something,

@@ -55,7 +55,11 @@ func Short(cmd string) string {
 	})
 }
 
+// Unfiltered returns a command without what shows a part of its output at its end.
+func Unfiltered(cmd string) string { return filters().ReplaceAllString(cmd, "") }
+
 var (
+	filters = expression(`( 2>&1)?\s*\|\s*(grep|rg|head|tail)\b[^;&]*$`)
 	// heredoc matches a text in a here-document, quoted the text in quotes.
 	heredoc = expression(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
 	quoted  = expression(`"(?:[^"\\]|\\.)*"`)

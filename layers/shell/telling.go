@@ -14,7 +14,9 @@ var (
 		return regexp.MustCompile(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|undefined|denied|not found|unknown|invalid|assert|expected|exception|missing|refused|[✘✗×]`)
 	})
 	// warns matches a line that tells of no error: a command that is echoed, a warning.
-	warns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\W*(\$ |(npm )?warn(ing)?\b)`) })
+	warns = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(\$ |(npm )?warn(ing)?\b|\w+\] warn(ing)?\b)`)
+	})
 )
 
 // TellsError reports whether a line of an output tells of an error.

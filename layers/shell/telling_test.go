@@ -18,6 +18,7 @@ func TestTellingLine(t *testing.T) {
 		{"$ biome check --error-on-warnings\n× This variable is unused.\n", false, "× This variable is unused."},
 		{"Pre-commit validation failed:\nlib/a.ex: guard can never succeed\nerror: 1 check\n", false, "error: 1 check"},
 		{"Pre-commit validation failed:\nlib/a.ex: guard can never succeed\n", true, "Pre-commit validation failed: lib/a.ex: guard can never succeed"},
+		{"[Parser] Warning: Could not parse it\nerror: 2 checks failed\n", false, "error: 2 checks failed"},
 		{"killed\nat night\n", false, "at night"},
 		{"killed\nat night\n", true, ""},
 	} {
