@@ -55,16 +55,18 @@ func (u *usage) lane(ctx context.Context, l Lane) error {
 	if err != nil {
 		return err
 	}
-	var tree pack.ID
 	for _, id := range commits {
 		c, err := u.git.Commit(id)
 		if err != nil {
 			return err
 		}
-		if err := u.commit(id, tree, c, Usage{Lane: l, Time: c.Time}); err != nil {
+		at := Usage{Lane: l, Time: c.Time}
+		if _, err = u.add(id, at, "commit", nil); err == nil {
+			err = u.tree(c.Tree, at, nil)
+		}
+		if err != nil {
 			return fmt.Errorf("commit %s: %w", id, err)
 		}
-		tree = c.Tree
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -72,21 +74,28 @@ func (u *usage) lane(ctx context.Context, l Lane) error {
 	return nil
 }
 
-// commit visits the objects that a commit adds to the tree old. at contains the lane and the time of the commit.
-func (u *usage) commit(id, old pack.ID, c gitstore.Commit, at Usage) error {
-	if _, err := u.add(id, at, "commit", nil); err != nil {
+// tree visits a tree, and the objects in it, that no tree before contains.
+func (u *usage) tree(id pack.ID, at Usage, path []string) error {
+	fresh, err := u.add(id, at, "tree", nil)
+	if err != nil || !fresh {
 		return err
 	}
-	if fresh, err := u.add(c.Tree, at, "tree", nil); err != nil || !fresh {
+	entries, err := u.git.Tree(id)
+	if err != nil {
 		return err
 	}
-	d := lane.Differ{Git: u.git,
-		Tree: func(path []string, id pack.ID) (bool, error) { return u.add(id, at, "tree", nil) },
-		Blob: func(path []string, id, _ pack.ID) error {
-			_, err := u.add(id, at, strings.TrimSuffix(strings.TrimSuffix(path[0], "es"), "s"), path)
+	for _, e := range entries {
+		p := append(path, e.Name)
+		if e.Tree {
+			err = u.tree(e.ID, at, p)
+		} else {
+			_, err = u.add(e.ID, at, strings.TrimSuffix(strings.TrimSuffix(p[0], "es"), "s"), p)
+		}
+		if err != nil {
 			return err
-		}}
-	return d.Diff(nil, c.Tree, old)
+		}
+	}
+	return nil
 }
 
 // add visits an object and reports whether it is new. An object that was visited before is skipped.

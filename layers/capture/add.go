@@ -118,11 +118,12 @@ func addGroups(ctx context.Context, db *state.DB, groups []*Group, o AddOptions)
 	}
 	state.Parallel(len(groups), side, func(i int) {
 		g := groups[i]
-		for _, batch := range g.Batches() {
+		b := &batch{m: db, p: g.project, o: o}
+		for _, sources := range g.Batches() {
 			if errs[i] = ctx.Err(); errs[i] != nil {
 				return
 			}
-			added, failed, err := addBatch(ctx, db, g.project, batch, o)
+			added, failed, err := b.add(ctx, sources)
 			g.added = append(g.added, added...)
 			g.failed = append(g.failed, failed...)
 			if errs[i] = err; err != nil {
@@ -373,34 +374,36 @@ func (g *Group) Batches() [][]Source {
 	return append(out, g.Sources[start:])
 }
 
-// addBatch captures sources of one project in one commit. If another writer commits first, it starts again from the
-// new state.
-func addBatch(ctx context.Context, db *state.DB, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
+// add captures sources in one commit. If another writer commits first, it starts again from the new state.
+func (b *batch) add(ctx context.Context, sources []Source) ([]Added, []error, error) {
 	for try := 0; ; try++ {
-		added, errs, err := tryBatch(ctx, db, p, sources, o)
+		added, errs, err := b.try(ctx, sources)
 		if !errors.Is(err, refs.ErrConflict) || try == 100 {
 			return added, errs, err
 		}
+		b.st = nil
 	}
 }
 
-func tryBatch(ctx context.Context, db *state.DB, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
-	st, err := trust.State(ctx, db, p.ID)
-	if err != nil {
-		return nil, nil, err
+func (b *batch) try(ctx context.Context, sources []Source) ([]Added, []error, error) {
+	var err error
+	if b.st == nil {
+		if b.st, err = trust.State(ctx, b.m, b.p.ID); err != nil {
+			return nil, nil, err
+		}
 	}
-	s, err := db.Refs.Stage(ctx)
+	s, err := b.m.Refs.Stage(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer s.Close()
-	b := batch{m: db, p: p, st: st, o: o, ids: map[string]objects.Hash{}}
+	b.ids = map[string]objects.Hash{}
 	captures, errs := b.captureAll(ctx, s, sources)
 	var store *refs.WriteError
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
 		return nil, nil, fmt.Errorf("store new data: %w", store) // reported once, not for each source
 	}
-	markEchoes(st, captures)
+	markEchoes(b.st, captures)
 	var added []Added
 	var failed []error
 	for i, c := range captures {
@@ -416,7 +419,7 @@ func tryBatch(ctx context.Context, db *state.DB, p state.Project, sources []Sour
 	changed := slices.DeleteFunc(captures, func(c *Capture) bool {
 		return c.added.Change == "" || c.added.Change == "forgotten" || c.added.Change == "unchanged" && !c.added.Shown
 	})
-	if o.DryRun || len(changed) == 0 {
+	if b.o.DryRun || len(changed) == 0 {
 		return added, failed, nil
 	}
 	if len(failed) > 0 { // the data that a failed source staged must not be committed
@@ -424,6 +427,7 @@ func tryBatch(ctx context.Context, db *state.DB, p state.Project, sources []Sour
 		return added, append(failed, more...), err
 	}
 	commit, err := b.commit(ctx, s, changed)
+	b.st = nil
 	if err != nil {
 		return nil, failed, err
 	}
@@ -465,11 +469,12 @@ func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (
 	return done.Commit(), nil
 }
 
-// A batch captures sources of one project on top of a state of it.
+// A batch captures sources of one project on top of a state of it. The next sources meet the same state if nothing was
+// committed.
 type batch struct {
 	m   *state.DB
 	p   state.Project
-	st  *state.State
+	st  *state.State // nil to read it
 	o   AddOptions
 	ids map[string]objects.Hash // of the records that were stored, by session
 }
@@ -484,7 +489,9 @@ func (b *batch) withoutFailed(ctx context.Context, sources []Source, errs []erro
 	}
 	o := b.o
 	o.Progress = nil
-	return addBatch(ctx, b.m, b.p, good, o)
+	again := &batch{m: b.m, p: b.p, o: o}
+	defer func() { b.st = nil }()
+	return again.add(ctx, good)
 }
 
 // captureAll stages sources on several goroutines.

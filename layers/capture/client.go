@@ -27,6 +27,8 @@ type ListOptions struct {
 	// Ignored is called with each file with the name of a session file that is none: a hidden file, such as the
 	// "._<id>.jsonl" of macOS, or one without a session record. It may be nil.
 	Ignored func(p state.Project, path string)
+	// Read is what [ListOptions.ReadFiles] returned, for the lists of several projects; nil to read it for each list.
+	Read *ClientFiles
 }
 
 // ignore calls o.Ignored if it is set.

@@ -28,7 +28,7 @@ func settle(ctx context.Context, db *state.DB, st *state.State, files map[string
 				continue
 			}
 			if _, changed := ChangedFile(ctx, db, st.Project, s, f, found); changed || found.Prefixes[other.Path].Apart {
-				files[otherID(Source{Path: other.Path})] = other
+				files[other.otherID] = other
 				continue
 			}
 			same, f = append(same, f), other
@@ -41,7 +41,7 @@ func settle(ctx context.Context, db *state.DB, st *state.State, files map[string
 // addTo adds a session file by the ID of its session. Of two files with one ID, the one that a device captured the session in st
 // from comes first.
 func addTo(files map[string]ClientFile, device string, st *state.State, f ClientFile) {
-	id := fileID(st, f.Path)
+	id := f.sessionID(st)
 	if was, ok := files[id]; ok {
 		if st != nil && st.Session(id) != nil && SourceOn(st.Session(id), device) == was.Path {
 			was, f = f, was
@@ -51,13 +51,12 @@ func addTo(files map[string]ClientFile, device string, st *state.State, f Client
 	files[id] = f
 }
 
-// fileID returns the ID of the session in a file, which may have been captured as another session than its name says.
-func fileID(st *state.State, path string) string {
-	src := Source{Path: path}
-	if st != nil && st.Session(otherID(src)) != nil {
-		return otherID(src)
+// sessionID returns the ID of the session in a file, which may have been captured as another session than its name says.
+func (f *ClientFile) sessionID(st *state.State) string {
+	if st != nil && st.Session(f.otherID) != nil {
+		return f.otherID
 	}
-	return src.SessionID()
+	return f.id
 }
 
 // ChangedCompanions reports whether the subagents or overflow files of a session file differ from the captured ones,

@@ -26,6 +26,8 @@ type ClientFile struct {
 	Project  state.Project // to which [Add] adds it, for those of [Untracked]
 	// Forgotten: the session was deleted. Lists do not read its file.
 	Forgotten bool
+	id        string       // of the session that its name says
+	otherID   string       // of the session if it was captured as another one
 	cwd       string       // the working directory, "" if it is not known
 	also      []ClientFile // further files of the session, in other directories
 }
@@ -37,6 +39,26 @@ type clientDir struct {
 	parents []string     // the paths of the session files to which the directories in it belong; some are gone
 	hidden  []string     // files that [isSessionName] refuses
 	err     error        // it cannot be read
+}
+
+// ClientFiles are the directories of sessions of Claude Code at one time.
+type ClientFiles struct{ dirs []clientDir }
+
+// ReadFiles reads the directories of the session files of Claude Code, and o.SessionDir.
+func (o ListOptions) ReadFiles() (*ClientFiles, error) {
+	if o.Claude == "" {
+		return &ClientFiles{}, nil
+	}
+	dirs, err := clientDirs(o)
+	return &ClientFiles{dirs}, err
+}
+
+// read returns o.Read, or reads it.
+func (o ListOptions) read() ([]clientDir, error) {
+	if o.Read != nil {
+		return o.Read.dirs, nil
+	}
+	return clientDirs(o)
 }
 
 // clientDirs reads the directories of sessions of Claude Code, and o.SessionDir. A symbolic link to a directory is read, unless it
@@ -86,12 +108,20 @@ func readClientDir(path string) clientDir {
 			d.hidden = append(d.hidden, file)
 			continue
 		}
-		d.files = append(d.files, ClientFile{Path: file, Dir: dirs[name]})
+		f := clientFile(file)
+		f.Dir = dirs[name]
+		d.files = append(d.files, f)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		d.err = err
 	}
 	return d
+}
+
+// clientFile returns the session file at a path, which is not read.
+func clientFile(path string) ClientFile {
+	src := Source{Path: path}
+	return ClientFile{Path: path, id: src.SessionID(), otherID: otherID(src)}
 }
 
 // stat sets the size and the time of a file. It reports false for an empty file and for one that is gone.
@@ -104,8 +134,8 @@ func (f *ClientFile) stat() bool {
 	return true
 }
 
-// ClientFiles returns the session files that Claude Code has for a project, by session ID.
-func ClientFiles(ctx context.Context, db *state.DB, p state.Project, st *state.State,
+// FilesOf returns the session files that Claude Code has for a project, by session ID.
+func FilesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State,
 	o ListOptions) (map[string]ClientFile, error) {
 	files, _, err := filesOf(ctx, db, p, st, o)
 	if err != nil {
@@ -127,7 +157,7 @@ func filesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State
 	if o.Claude == "" {
 		return files, nil, nil
 	}
-	dirs, err := clientDirs(o)
+	dirs, err := o.read()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,7 +198,7 @@ func filesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State
 		nested := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		for k := range d.files {
 			f := &d.files[k]
-			s := st.Session(fileID(st, f.Path))
+			s := st.Session(f.sessionID(st))
 			if s == nil && !mine && !nested || !f.stat() {
 				continue
 			}
@@ -232,6 +262,9 @@ const cwdsVersion = 3
 // locateFiles sets the working directories and projects of session files, as [Add] finds them; here is a working directory that a file
 // without one may have. The working directory of a file is cached: it never changes, as the file only grows.
 func locateFiles(ctx context.Context, db *state.DB, find *projects.Finder, files []*ClientFile, here string) error {
+	if len(files) == 0 {
+		return nil
+	}
 	var known map[string]string
 	if !state.ReadCache(db.CachePath("cwds"), cwdsVersion, &known) {
 		known = map[string]string{}
@@ -285,7 +318,7 @@ func Untracked(ctx context.Context, db *state.DB, o ListOptions) ([]ClientFile, 
 	if o.Claude == "" {
 		return nil, nil
 	}
-	dirs, err := clientDirs(o)
+	dirs, err := o.read()
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +331,7 @@ func Untracked(ctx context.Context, db *state.DB, o ListOptions) ([]ClientFile, 
 		}
 		for _, f := range d.files {
 			if f.stat() {
-				files[Source{Path: f.Path}.SessionID()] = f
+				files[f.id] = f
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (c *Capture) outputs(from, end int64) (paths []string, err error) {
 
 // mentionsOutput reports whether the bytes of an announcement are in a part of the file. Few sessions have any.
 func (c *Capture) mentionsOutput(from, end int64) bool {
-	buf := make([]byte, 256<<10)
+	buf := make([]byte, min(256<<10, end-from))
 	kept := 0
 	for at := from; at < end; {
 		n, err := c.File.ReadAt(buf[kept:kept+int(min(end-at, int64(len(buf)-kept)))], at)

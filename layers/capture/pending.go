@@ -21,7 +21,7 @@ type PendingFile struct {
 
 // Pending returns the session files of a project and of its subagents that are new or have changed since they were
 // captured, the last modified first, without removed and forgotten sessions. It reads the directories of
-// [ClientFiles] and o.SessionDir. It reads no transcript except, once, the start of those in directories that may
+// [FilesOf] and o.SessionDir. It reads no transcript except, once, the start of those in directories that may
 // be nested in the project.
 func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) ([]PendingFile, error) {
 	st, err := trust.Outline(ctx, db, p.ID)
@@ -40,8 +40,9 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 			}
 		}
 		for _, src := range subagents {
-			id := fileID(st, src.Path)
-			if f := (ClientFile{Path: src.Path}); files[id].Path == "" && f.stat() {
+			f := clientFile(src.Path)
+			id := f.sessionID(st)
+			if files[id].Path == "" && f.stat() {
 				files[id] = f
 			}
 		}

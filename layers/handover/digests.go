@@ -320,13 +320,14 @@ func (b *briefing) pinItems() (out []brief.Item) {
 		item   brief.Item
 	}
 	var pins []pin
+	distances := b.st.Distances()
 	for _, d := range b.digests {
 		s := b.st.Session(d.Session)
 		if s == nil || len(d.Marked) == 0 {
 			continue
 		}
 		for _, k := range s.Keepits(markedInput(d), s.Now()) {
-			if k.Removed || !PinPressure(b.st.Distance(s), b.o.Decay).Keeps(k.Mark.Weight) {
+			if k.Removed || !PinPressure(distances[s.ID], b.o.Decay).Keeps(k.Mark.Weight) {
 				continue
 			}
 			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text,

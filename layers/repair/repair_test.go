@@ -69,6 +69,12 @@ func TestRepairFromDamagedRemote(t *testing.T) {
 // recordsOf returns the id of the directory "records" of a branch.
 func recordsOf(t *testing.T, m *layers.Memory, ref string) pack.ID {
 	t.Helper()
+	return entryOf(t, m, ref, "records").Dir.ID
+}
+
+// entryOf returns the entry at a path of a lane.
+func entryOf(t *testing.T, m *layers.Memory, ref string, path ...string) lane.DirEntry {
+	t.Helper()
 	tip, err := m.Refs.Git().Ref(ref)
 	if err != nil {
 		t.Fatal(err)
@@ -77,11 +83,11 @@ func recordsOf(t *testing.T, m *layers.Memory, ref string) pack.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, ok, err := l.Find("records")
+	e, ok, err := l.Find(path...)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	return e.Dir.ID
+	return e
 }
 
 // unpackInto turns a pack of a repository into loose objects.

@@ -62,15 +62,33 @@ func Check(ctx context.Context, db *state.DB, full bool) (Checked, error) {
 	if c.Counts, err = repair.Check(ctx, db.Refs, full, c.report); err != nil {
 		return c, err
 	}
-	err = c.projects(ctx, db, full)
+	err = c.projects(ctx, db, func(ctx context.Context, id refs.Project) error {
+		return checkProject(ctx, db, id, full, &c)
+	})
 	return c, err
 }
 
-// CheckRecords is [Check] without refs, commits, and streams: it reads the records of every project and the texts derived from
-// sessions, and checks that every input and output exists.
-func CheckRecords(ctx context.Context, db *state.DB) (Checked, error) {
+// CheckExistence is [Check] of what every command reads, the state of each project: it checks that every input and output
+// exists, and reads the texts derived from sessions. It does not read the other objects, and returns no roots.
+func CheckExistence(ctx context.Context, db *state.DB) (Checked, error) {
 	c := nothing()
-	err := c.projects(ctx, db, false)
+	err := c.projects(ctx, db, func(ctx context.Context, id refs.Project) error {
+		var st *state.State
+		err := db.Refs.View(ctx, id, func(tx *refs.Tx) (err error) {
+			if st, err = db.Fold(ctx, tx, id); err != nil {
+				return err
+			}
+			upper, err := db.UpperAt(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			return checkLineage(ctx, db, tx, st, upper, &c)
+		})
+		if err != nil {
+			return err
+		}
+		return checkPatches(ctx, db, id, st, false, &c)
+	})
 	return c, err
 }
 
@@ -87,8 +105,8 @@ func (c *Checked) report(p repair.Problem) {
 	c.Problems = append(c.Problems, p)
 }
 
-// projects checks the records of all projects.
-func (c *Checked) projects(ctx context.Context, db *state.DB, full bool) (err error) {
+// projects calls check for each project and reports its errors.
+func (c *Checked) projects(ctx context.Context, db *state.DB, check func(context.Context, refs.Project) error) (err error) {
 	if c.own, err = db.Refs.OwnDevices(); err != nil {
 		c.report(repair.Problem{Where: "devices", What: err.Error()})
 	}
@@ -98,7 +116,7 @@ func (c *Checked) projects(ctx context.Context, db *state.DB, full bool) (err er
 		c.report(repair.Problem{Where: "projects", What: err.Error()})
 	}
 	for _, id := range ids {
-		err := checkProject(ctx, db, id, full, c)
+		err := check(ctx, id)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -125,12 +143,10 @@ func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool,
 		if err != nil {
 			return err
 		}
-		var upper []facts.Record
 		for _, r := range all {
 			if err := fresh.Apply(r); err != nil {
 				return err
 			}
-			upper = append(upper, facts.Record{Kind: r.Kind, Device: r.Device, Body: r.Body})
 		}
 		fresh.Finish(db.Refs.Device().ID)
 		st = fresh
@@ -139,7 +155,7 @@ func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool,
 			return err
 		}
 		c.Roots = append(c.Roots, Root{id, st.Name, root})
-		return checkLineage(ctx, db, tx, st, upper, c)
+		return checkLineage(ctx, db, tx, st, all, c)
 	})
 	if err != nil {
 		return err
@@ -193,7 +209,7 @@ func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) 
 	}
 }
 
-func checkLineage(ctx context.Context, db *state.DB, tx *refs.Tx, st *state.State, upper []facts.Record, c *Checked) error {
+func checkLineage(ctx context.Context, db *state.DB, tx *refs.Tx, st *state.State, upper []refs.Record, c *Checked) error {
 	l := &lineageCheck{m: db, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, listed: listedTexts(st)}
 	for h, err := range tx.All(ctx) {
 		if err != nil {
@@ -296,14 +312,14 @@ func (l *lineageCheck) composition(ctx context.Context, k *records.Composition) 
 }
 
 // upper checks facts and rules: those of this device together, those of each other device separately.
-func (l *lineageCheck) upper(all []facts.Record) {
+func (l *lineageCheck) upper(all []refs.Record) {
 	of := map[string][]facts.Record{}
 	for _, r := range all {
 		device := ""
 		if !slices.Contains(l.c.own, r.Device) {
 			device = r.Device
 		}
-		of[device] = append(of[device], r)
+		of[device] = append(of[device], facts.Record{Kind: r.Kind, Device: r.Device, Body: r.Body})
 	}
 	for _, device := range slices.Sorted(maps.Keys(of)) {
 		need := func(what string, h objects.Hash) { l.need(what, device, h) }

@@ -19,7 +19,37 @@ import (
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/lane"
 )
+
+// TestCheckExistence removes a derived text from the store: the state names it, and both checks report it.
+func TestCheckExistence(t *testing.T) {
+	t.Parallel()
+	ctx, m := t.Context(), layerstest.NewMemory(t, layerstest.TestOptions())
+	p := layerstest.Add(t, m, layerstest.Session(t, "s1", "/home/dev/shop", 40))[0].Project
+	c, err := derive.Compress(ctx, m.DB, layerstest.RevOf(t, m, "s1"), planning.Settings{Ratio: 4}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := repair.CheckExistence(ctx, m.DB); err != nil || len(got.Problems) > 0 || got.Versions != 1 {
+		t.Fatalf("of a sound store: %+v, %v", got, err)
+	}
+	lost := entryOf(t, m, lane.Ref(p.ID, m.Refs.Device().ID), lane.ObjectPath(c.Version.Derivation.Output)...).ID
+	if err := pack.Drop(m.Refs.Git().PackDir(), "merge", func(id pack.ID) bool { return id != lost }); err != nil {
+		t.Fatal(err)
+	}
+	m = layerstest.Reopen(t, m)
+	for name, check := range map[string]func() (repair.Checked, error){
+		"existence": func() (repair.Checked, error) { return repair.CheckExistence(ctx, m.DB) },
+		"all":       func() (repair.Checked, error) { return repair.Check(ctx, m.DB, false) },
+	} {
+		got, err := check()
+		if err != nil || len(got.Problems) == 0 {
+			t.Errorf("%s, project %s: %+v, %v", name, p.Name, got, err)
+		}
+	}
+}
 
 // TestRealTranscripts takes the sessions under MEM_TRANSCRIPTS through the whole journey and compares every
 // original byte for byte.

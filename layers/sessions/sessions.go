@@ -65,7 +65,7 @@ func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOpti
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := capture.ClientFiles(ctx, db, p, st, o)
+	files, err := capture.FilesOf(ctx, db, p, st, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,6 +112,10 @@ func newestFirst(a, b Item) int { return cmp.Or(b.Ended().Compare(a.Ended()), cm
 
 // ListAll returns the sessions of a project like [List], with those that are only in Claude Code's files.
 func ListAll(ctx context.Context, db *state.DB, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
+	var err error
+	if o.Read, err = o.ReadFiles(); err != nil {
+		return nil, nil, err
+	}
 	items, st, err := List(ctx, db, p, o)
 	if err != nil {
 		return nil, nil, err

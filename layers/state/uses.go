@@ -78,7 +78,19 @@ func (st *State) near() []*Session {
 // Distance returns how many sessions ago s ended or was used last, 1 for the nearest; 0 for what is not in the list. s may
 // be of another state.
 func (st *State) Distance(s *Session) int {
-	return slices.IndexFunc(st.near(), func(o *Session) bool { return s != nil && o.ID == s.ID }) + 1
+	if s == nil {
+		return 0
+	}
+	return st.Distances()[s.ID]
+}
+
+// Distances returns [State.Distance] of all sessions that have one, by their IDs.
+func (st *State) Distances() map[string]int {
+	out := map[string]int{}
+	for i, s := range st.near() {
+		out[s.ID] = i + 1
+	}
+	return out
 }
 
 // Targets returns what a use of rev is a use of: a composition with its parts of the same project, a version with

@@ -170,6 +170,9 @@ func clientOptions(e *app.Env, o capture.ListOptions) capture.ListOptions {
 func list(ctx context.Context, run app.Run, o capture.ListOptions) (all, elsewhere []Listed, err error) {
 	app.SpendMemory()
 	o = clientOptions(run.Env, o)
+	if o.Read, err = o.ReadFiles(); err != nil {
+		return nil, nil, err
+	}
 	if all, err = listKnown(ctx, run, o); err != nil {
 		return nil, nil, err
 	}

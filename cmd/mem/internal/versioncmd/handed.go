@@ -33,13 +33,13 @@ func runHanded(ctx context.Context, run app.Run) error {
 	if err != nil {
 		return err
 	}
-	pins := handedPins(given)
+	pins, distances := handedPins(given), st.Distances()
 	l := markerList(run, "keepit.handed", "next session", "session", "marker", "weight", "why",
 		app.Column{Name: "text", Shrinks: true})
 	for _, in := range all {
 		for _, k := range in.marks {
 			s, gets := in.rev.Session, "no"
-			ok, why := pins.judge(s, k, handover.PinPressure(st.Distance(s), o.Decay))
+			ok, why := pins.judge(s, k, handover.PinPressure(distances[s.ID], o.Decay))
 			if ok {
 				gets = "yes"
 			}

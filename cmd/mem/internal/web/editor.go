@@ -158,6 +158,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 	if err != nil {
 		return "", page{}, err
 	}
+	distances := st.Distances()
 	for _, one := range st.Recent() {
 		rev := state.Rev{Kind: state.IsSession, Project: p, Session: one}
 		if len(one.Markers()) == 0 && len(one.Overrides) == 0 {
@@ -173,7 +174,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 		}
 		for _, k := range marks {
 			if k.Mark.Weight >= least {
-				b.Rows = append(b.Rows, boardRow{k, one, one.ID, st.Distance(one),
+				b.Rows = append(b.Rows, boardRow{k, one, one.ID, distances[one.ID],
 					keepit.Preview(k.Mark.Weight, decay)})
 			}
 		}
