@@ -232,6 +232,15 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"assistant","text":"Both are gone."}`, 140, []string{"[files] ../api/queue.go (+0 −2)"}, nil},
 		"a plan that was refused without a word": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","target":"**Plan**\n\nDrain the queue at night.","result":"refused by the user"}
 {"n":3,"role":"note","name":"","text":"[Request interrupted by user for tool use]"}`, 300, []string{"[refused by the user: the plan"}, []string{"not accepted"}},
+		"a plan that is the last answer": {user + `{"n":2,"role":"tool","name":"Write","target":"/home/a/.claude/plans/owl.md","diff":"+# Plan: Drain at night\n+\n+The queue waits for the cron job.","result":"ok"}
+{"n":3,"role":"tool","name":"ExitPlanMode","text":"# Plan: Drain at night\n\nThe queue waits for the cron job.","result":"refused by the user"}
+{"n":4,"role":"note","name":"","text":"[Request interrupted by user for tool use]"}`, 300, []string{
+			"[plan \"Drain at night\", refused by the user] The queue waits for the cron job.", "the last answer is a plan that the user refused (#1)"}, []string{"owl.md", "no answer", "the plan \""}},
+		"a plan that comes again": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Plan: Drain at night\n\nThe queue waits.","result":"refused by the user"}
+{"n":3,"role":"user","text":"name the cron job, and say when"}
+{"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan: Drain at night\n\nThe queue waits for drain.timer at 03:00.","result":"ok"}
+{"n":5,"role":"assistant","text":"The timer is installed."}`, 300, []string{
+			"[plan \"Drain at night\"] The queue waits for drain.timer"}, []string{"The queue waits.\n"}},
 		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":4,"role":"assistant","text":"It is merged."}`, 300, []string{"[pull request: https://example.com/pull/7]\n\nIt is merged."}, []string{"\npull request"}},

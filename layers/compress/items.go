@@ -28,9 +28,14 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]ver
 		items = append(items, itemsOf(&xs[i], i == 0, i+1 < len(xs) && xs[i+1].By == exchange.User)...)
 	}
 	withoutSuperseded(items)
-	noted := map[string]bool{}
+	noted, plans := map[string]bool{}, map[string]int{}
+	for _, it := range items {
+		if it.Kind == version.Assistant && it.Target != "" {
+			plans[it.Target] = it.N
+		}
+	}
 	items = slices.DeleteFunc(items, func(it version.Item) bool { // the client writes the name of a pull request again and again
-		again := it.Label == version.Linked && noted[it.Text]
+		again := it.Label == version.Linked && noted[it.Text] || it.Kind == version.Assistant && it.N < plans[it.Target]
 		noted[it.Text] = true
 		return again
 	})
@@ -122,16 +127,18 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		said[s.Text] = true
 		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Closing: closing[s.N], Replaced: replaced[s.N]})
 	}
-	if len(x.Plans) > 1 {
-		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it
-	}
+	x.Plans = x.Plans[max(0, len(x.Plans)-1):] // the others are earlier forms of it
 	over := func(r exchange.Refusal) bool { return r.Reason == "" && stopsAt(x, r.N) }
 	for _, s := range x.Plans {
-		label := "plan"
-		if i := slices.IndexFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }); i >= 0 {
-			label = map[bool]string{true: refusedPlan, false: talkedPlan}[over(x.Refusals[i])]
+		label, heading := "plan", ""
+		if first, rest, _ := strings.Cut(strings.TrimSpace(s.Text), "\n"); strings.HasPrefix(first, "# ") {
+			heading, s.Text = exchange.PlanHeading(first), rest
+			label += ` "` + tokens.Clip(heading, 80) + `"`
 		}
-		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Label: label})
+		if i := slices.IndexFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }); i >= 0 {
+			label += map[bool]string{true: refusedPlan, false: talkedPlan}[over(x.Refusals[i])]
+		}
+		add(version.Item{N: s.N, Kind: version.Assistant, Target: heading, Text: s.Text, Label: label})
 	}
 	whole := false
 	for _, d := range x.Dialogs {
@@ -155,6 +162,9 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	}
 	for _, r := range x.Refusals {
 		label := version.Refused
+		if n := len(x.Plans); n > 0 && x.Plans[n-1].N == r.Call && r.Reason == "" && r.Told == "" {
+			continue // the plan says so
+		}
 		if strings.HasPrefix(r.Of, "ExitPlanMode") && !over(r) {
 			label = version.NotYet
 		}
@@ -172,6 +182,9 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		add(version.Item{N: r.N, Kind: version.Recap, Text: r.Text, Label: "report of an agent: " + tokens.Clip(r.Task, 80)})
 	}
 	for _, e := range x.Edits {
+		if len(x.Plans) > 0 && strings.Contains(e.File, "/.claude/plans/") {
+			continue // the plan is there
+		}
 		add(version.Item{N: e.N, Kind: version.Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
 			Removed: e.Removed})
 	}
@@ -236,8 +249,8 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 const (
 	task        = "asked by another agent" // the request of a session that is an agent's
 	interrupted = "[Request interrupted"
-	refusedPlan = "plan, refused by the user"
-	talkedPlan  = "plan, not accepted yet by the user" // he said more, or it went on
+	refusedPlan = ", refused by the user"
+	talkedPlan  = ", not accepted yet by the user" // he said more, or it went on
 )
 
 // unanswered says what is known of an exchange in which the assistant said nothing.
@@ -249,17 +262,6 @@ func unanswered(x *exchange.Exchange) string {
 		return "only calls of tools followed"
 	}
 	return "nothing followed"
-}
-
-// callName returns a call without what names the server of its tool and the members of its input.
-func callName(call string) string {
-	if after, is := strings.CutPrefix(call, "mcp__"); is {
-		if _, tool, found := strings.Cut(after, "__"); found {
-			call = tool
-		}
-	}
-	call, _, _ = strings.Cut(call, " {\"")
-	return strings.TrimSpace(call)
 }
 
 // stopsAt reports whether nothing was done in an exchange after a message: what the user typed next says why.
@@ -279,7 +281,7 @@ func stopsAt(x *exchange.Exchange, n int) bool {
 
 // refusal says what the user refused; stopped: nothing followed.
 func refusal(r exchange.Refusal, stopped bool) string {
-	text := tokens.Clip(shell.Short(callName(r.Of)), 100)
+	text := tokens.Clip(shell.Short(exchange.CallName(r.Of)), 100)
 	switch {
 	case strings.HasPrefix(r.Of, "ExitPlanMode"):
 		text = "the plan"

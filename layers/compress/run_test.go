@@ -658,7 +658,7 @@ func TestAsked(t *testing.T) {
 {"n":2,"role":"assistant","text":"` + strings.Repeat("The queue is read from many places in the code. ", 12) + `\n\nShould I write the table first?"}
 {"n":3,"role":"user","text":"yes please"}
 {"n":4,"role":"user","name":"answer","text":"SQLite\nthe next release","dialog":[{"question":"Which store holds the jobs? It must be one that survives a restart.","answer":"SQLite"},{"question":"When does it ship?","answer":"the next release"}]}
-{"n":5,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nWrite the table.","result":"refused by the user"}
+{"n":5,"role":"tool","name":"ExitPlanMode","text":"# Plan: A table of jobs\n\nWrite the table.","result":"refused by the user"}
 {"n":6,"role":"tool","name":"Edit","target":"jobs.go","diff":"+func Drain() {}","result":"refused by the user"}
 {"n":7,"role":"user","name":"refusal","text":"call it Flush","target":"Edit jobs.go"}
 {"n":8,"role":"assistant","text":"The table is written."}
@@ -678,7 +678,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	got := versionOf(t, l1, 600)
-	for _, want := range []string{"[plan, not accepted yet by the user] **Plan**", "[no answer in words: nothing followed]"} {
+	for _, want := range []string{"[plan \"A table of jobs\", not accepted yet by the user] Write the table.", "[no answer in words: nothing followed]"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q:\n%s", want, got)
 		}

@@ -27,6 +27,8 @@ type Ending struct {
 	Told              int // the last message that says that it was committed, pushed or merged, or that may have committed it
 
 	Waiting bool // the last request has no answer
+	Planned Said // the plan that the session ends with
+	Refused bool // the user refused that plan
 	Asked   Said // the question to the user that the session ends with
 }
 
@@ -153,8 +155,13 @@ func (e *Ending) left(x *Exchange) {
 	for _, r := range x.Refusals {
 		after = max(after, r.N)
 	}
-	for _, p := range x.Plans {
-		after = max(after, p.N)
+	if n := len(x.Plans); n > 0 {
+		plan := x.Plans[n-1]
+		e.Refused = slices.ContainsFunc(x.Refusals, func(r Refusal) bool { return r.Call == plan.N })
+		if plan.N >= after || e.Refused && x.Refusals[len(x.Refusals)-1].N >= after {
+			e.Planned = plan
+			return
+		}
 	}
 	if q := lastQuestion(last.Text); q != "" && after == last.N {
 		e.Asked = Said{last.N, q}

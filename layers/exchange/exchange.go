@@ -410,6 +410,17 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	b.ran(len(b.out)-1, x, e, of, failed)
 }
 
+// CallName returns a call without what names the server of its tool and the members of its input.
+func CallName(call string) string {
+	if after, is := strings.CutPrefix(call, "mcp__"); is {
+		if _, tool, found := strings.Cut(after, "__"); found {
+			call = tool
+		}
+	}
+	call, _, _ = strings.Cut(call, " {\"")
+	return strings.TrimSpace(call)
+}
+
 // refusedPart says what a refused call was about, or "".
 func refusedPart(e refine.Entry) string {
 	if e.Name == "ExitPlanMode" {

@@ -90,6 +90,12 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 	switch {
 	case e.Asked.N > 0:
 		parts = append(parts, `asked and not answered: "`+tokens.Clip(e.Asked.Text, 160)+`"`+at(e.Asked.N))
+	case e.Planned.N > 0:
+		text := "the last answer is a plan"
+		if e.Refused {
+			text += " that the user refused"
+		}
+		parts = append(parts, text+at(e.Planned.N))
 	case e.Waiting:
 		parts = append(parts, "the last request has no answer"+at(xs[len(xs)-1].From))
 	}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,6 @@ type Pending struct {
 	state   []string
 	at      map[string]int // the first of todos with a text
 	created int            // calls of TaskCreate
-	plan    string         // heading of the plan that was written last, to a file
 	request Open           // the last request
 	stopped bool           // it was interrupted
 	asked   Open           // the question that the last text of the model ends with
@@ -127,11 +127,6 @@ func (p *Pending) tool(e *refine.Entry) {
 		if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= p.created && p.created == len(p.todos) && state != "" {
 			p.state[n-1], p.todos[n-1].N, p.todos[n-1].Time = state, e.N, e.TS
 		}
-	case "Edit", "Write":
-		file := strings.ReplaceAll(e.Target, `\`, "/")
-		if _, heading, ok := strings.Cut("\n"+e.Diff, "\n+# "); ok && strings.Contains(file, "/plans/") { // where plan mode writes it
-			p.plan = PlanHeading(heading)
-		}
 	}
 	if refused {
 		of := strings.TrimSpace(e.Name + " " + e.Target)
@@ -152,9 +147,6 @@ func (p *Pending) planned(e *refine.Entry, refused bool, reason string) {
 	case refused:
 		o.Reason = reason
 		o.Kind = RefusedPlan
-		if o.Text == "" {
-			o.Text = p.plan
-		}
 	case e.Result == "" || strings.TrimSpace(e.Said) == "":
 		return
 	}
@@ -271,5 +263,5 @@ func PlanHeading(plan string) string {
 	if heading == "" {
 		heading, _, _ = strings.Cut(strings.TrimLeft(plan, "# "), "\n")
 	}
-	return heading
+	return cmp.Or(transcript.WithoutPlan(heading), heading)
 }

@@ -55,7 +55,7 @@ func (r *refiner) call(b transcript.Block) Entry {
 	case "TaskUpdate":
 		e.Target = strings.TrimSpace("#" + get("taskId") + " " + get("status"))
 	case "ExitPlanMode":
-		r.planned(&e, get("plan"))
+		e.Said = r.limit(get("plan")) // also if a file has it: it is what the model says
 	case "AskUserQuestion":
 		var questions []string
 		for _, q := range in.Get("questions.#.question").Array() {
@@ -122,32 +122,8 @@ func (r *refiner) edit(e *Entry, in gjson.Result) {
 	default:
 		d.add(in.Get("old_string").String(), in.Get("new_string").String())
 	}
-	r.written = cut(d.after, planLimit)
 	e.Symbols = symbols(&d, e.Target)
 	e.Diff = r.limit(d.String())
-}
-
-// planLimit is the size of a plan that is kept for the comparison with the next one.
-const planLimit = 1 << 20
-
-// planned sets the text of a proposed plan: the whole plan, or its changes from the previous one. A plan that the
-// preceding edit wrote to a file is not repeated.
-func (r *refiner) planned(e *Entry, plan string) {
-	switch {
-	case plan == "" || strings.TrimSpace(plan) == strings.TrimSpace(r.written):
-	case r.plan == "":
-		e.Said = r.limit(plan)
-	default:
-		var d differ
-		d.add(r.plan, plan)
-		if e.Diff = d.String(); len(e.Diff) >= len(plan) {
-			e.Said, e.Diff = plan, ""
-		}
-		e.Said, e.Diff = r.limit(e.Said), r.limit(e.Diff)
-	}
-	if plan != "" {
-		r.plan = cut(plan, planLimit)
-	}
 }
 
 // todos returns the changes of the model's todo list. An item that was not completed and is not in the list any more, because

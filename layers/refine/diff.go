@@ -12,7 +12,6 @@ const splitLimit = 200_000
 type differ struct {
 	lines   []string // "-old", "+new", "@@"
 	context []string // unchanged lines seen on the way
-	after   string   // the last new text
 }
 
 // String returns the diff.
@@ -20,7 +19,6 @@ func (d *differ) String() string { return strings.Join(d.lines, "\n") }
 
 // add appends the changes from before to after.
 func (d *differ) add(before, after string) {
-	d.after = after
 	d.addLines(split(before), split(after))
 }
 

@@ -36,7 +36,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 24
+const Version = 25
 
 // A Mode selects how much of a tool call is kept.
 type Mode int
@@ -146,8 +146,6 @@ type refiner struct {
 
 	todo     map[string]string // state of each item of the list the model keeps
 	todoSize int               // its size in bytes
-	plan     string            // last proposed plan
-	written  string            // text that the last edit wrote
 
 	failedTests map[string]bool // that any command of the session saw fail
 	background  map[string]task // commands that run in the background, by the client's id

@@ -209,6 +209,22 @@ func TestReport(t *testing.T) {
 
 // TestRefusedOther reads the result of a tool of another program that has the form of a refusal. It can be one, and its
 // reason is in its own line: nobody knows whether the user said it.
+// TestPlan holds that a proposed plan says what it is, also if a file has the same text, or an earlier form of it was proposed.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	call := func(id, name, input string) string {
+		return `{"type":"assistant","uuid":"` + id + `","message":{"role":"assistant","content":[{"type":"tool_use","id":"` + id + `","name":"` + name + `","input":` + input + "}]}}\n"
+	}
+	src := call("a", "Write", `{"file_path":"/p/owl.md","content":"# Drain\n\nAt night."}`) +
+		call("b", "ExitPlanMode", `{"plan":"# Drain\n\nAt night."}`) + call("c", "ExitPlanMode", `{"plan":"# Drain\n\nAt three."}`)
+	got := string(l1(t, []byte(src), Full))
+	for _, want := range []string{`"name":"ExitPlanMode","text":"# Drain\n\nAt night."}`, `"name":"ExitPlanMode","text":"# Drain\n\nAt three."}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %s:\n%s", want, got)
+		}
+	}
+}
+
 func TestRefusedOther(t *testing.T) {
 	t.Parallel()
 	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"mcp__x__close","input":{}}]}}

@@ -152,15 +152,15 @@ func PlanHeading(text string) string {
 	for plan = strings.TrimSpace(plan); strings.HasPrefix(plan, "#"); plan = strings.TrimSpace(plan) {
 		var heading string
 		heading, plan, _ = strings.Cut(plan, "\n")
-		if heading = withoutPlan(strings.Trim(heading, "# \t\r")); heading != "" {
+		if heading = WithoutPlan(strings.Trim(heading, "# \t\r")); heading != "" {
 			return heading
 		}
 	}
 	return firstSentence(plan)
 }
 
-// withoutPlan returns a heading without the word "Plan" at its start, which says nothing.
-func withoutPlan(heading string) string {
+// WithoutPlan returns a heading without the word "Plan" at its start, which says nothing.
+func WithoutPlan(heading string) string {
 	before, after, _ := strings.Cut(heading, ":")
 	switch strings.ToLower(strings.TrimSpace(before)) {
 	case "plan", "implementation plan":
