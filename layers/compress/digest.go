@@ -171,6 +171,17 @@ func (w *writer) said(from, to int) {
 			}
 		}
 	}
+	if strings.HasPrefix(whose, "plan") && last != none {
+		var names []string // of the parts that are left out
+		for i := from; i < to; i++ {
+			if u := &w.units[i]; !w.shown[i] && strings.HasPrefix(u.text, "##") {
+				names = append(names, tokens.Brief(strings.Trim(u.text, "#*: ")))
+			}
+		}
+		if len(names) > 0 {
+			text.WriteString("\n\n" + more(len(names), names))
+		}
+	}
 	end()
 	const few = 15 // words
 	if typing > few {
@@ -247,15 +258,18 @@ func (w *writer) rest(i, next, to int) string {
 
 // cut reports whether sentences are left out of what the assistant said between a sentence and the next unit that is shown.
 func (w *writer) cut(i, next int) bool {
-	const few = 15 // words
+	few := 15 // words
 	u := &w.units[i]
 	sentence := strings.HasSuffix(strings.TrimRight(u.text, "*_)\"`"), ".") && !strings.Contains(u.text, "\n") && u.list == 0
+	if leadsIn(u.text) || isHeading(u.text) {
+		sentence, few = true, 3
+	}
 	if u.class == typed || u.class == pasted || strings.HasPrefix(w.items[u.item].Label, "plan") || !sentence {
 		return false
 	}
 	words := 0
 	for _, v := range w.units[i+1 : next] {
-		if v.flags&idle == 0 {
+		if v.flags&idle == 0 && !isHeading(v.text) {
 			words += len(strings.Fields(v.text))
 		}
 	}

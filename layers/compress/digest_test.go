@@ -145,7 +145,7 @@ func TestNotMisleading(t *testing.T) {
 {"n":5,"role":"assistant","text":"The queue is mended."}`, 300, []string{"[failed go test ./queue, then passed]", "[commands] go test ./queue → exit 1, then passed"}, nil},
 		"a heading over words that lead in": {user + `{"n":2,"role":"assistant","text":"## The worker\n\n` + code + `\n\nSteps of the worker:\n\n` +
 			strings.Repeat("1. **Read the job**: it reads, and it waits for the writer of the table, and it goes on when that is done\\n", 12) + `"}
-{"n":3,"role":"user","text":"thanks, that is all"}`, 400, []string{"**The worker**\n\nSteps of the worker:\n"}, nil},
+{"n":3,"role":"user","text":"thanks, that is all"}`, 400, []string{"**The worker**\n[...]\n\nSteps of the worker:\n"}, nil},
 		"a refused edit that was made later": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"refused by the user"}
 {"n":3,"role":"user","name":"refusal","text":"does that lose jobs?","target":"Edit queue.go"}
 {"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
@@ -177,8 +177,8 @@ func TestNotMisleading(t *testing.T) {
 {"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text]\n> any ideas: The function"}, nil},
 		"a plan as a row of headings": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"note","name":"plan","text":"# Drain the queue\n\n## Context\n\nThe queue loses jobs when the server stops.\n\n## 1. Backend: move the lock\n\n**File: ` + "`src/lock.go`" + `**\n\n` +
 			code + `\n\n## 2. Backend: close the table\n\n**File: ` + "`src/table.go`" + `** (twice)\n\n` + code + `\n\n## Files to modify\n\n| File | Change |\n|---|---|\n| ` + "`src/lock.go`" + ` | ` + strings.Repeat("moved ", 40) + `|\n| ` + "`src/table.go`" + ` | ` + strings.Repeat("closed ", 40) + `|\n"}
-{"n":2,"role":"assistant","text":"The queue keeps its jobs now."}`, 120,
-			[]string{"[plan, accepted by the user, in part] **Context**\n\nThe queue loses jobs when the server stops.\n"}, []string{"File", "Drain the queue"}},
+{"n":2,"role":"assistant","text":"The queue keeps its jobs now."}`, 160,
+			[]string{"[plan, accepted by the user, in part] **Context**\n\nThe queue loses jobs when the server stops.\n\n[3 more: 1. Backend: move the lock; 2. Backend: close the table; Files to modify]"}, []string{"**File", "Drain the queue"}},
 		"lines that a later edit replaced": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"+first := one(table)\n+second := two(table)\n+third := three(table)\n+fourth := four(table)\n+fifth := five(table)","result":"ok"}
 {"n":3,"role":"tool","name":"Edit","target":"queue.go:4","diff":"-second := two(table)\n+second := two(paths.table)","result":"ok"}
 {"n":4,"role":"assistant","text":"` + sentences("The queue", 8) + `"}`, 330,
@@ -241,6 +241,15 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan: Drain at night\n\nThe queue waits for drain.timer at 03:00.","result":"ok"}
 {"n":5,"role":"assistant","text":"The timer is installed."}`, 300, []string{
 			"[plan \"Drain at night\"] The queue waits for drain.timer"}, []string{"The queue waits.\n"}},
+		"the request of an agent": {`{"n":1,"role":"user","side":true,"text":"Mend the drain of the queue.\n\nIts tests are in queue_test.go."}
+{"n":2,"role":"assistant","text":"The drain waits for the writer."}`, 300, []string{"queue_test.go.\n\n[request ends]\n\nThe drain waits"}, nil},
+		"a file that was made and removed again": {user + `{"n":2,"role":"tool","name":"Write","target":"drain.go","diff":"+package drain\n+func Drain() {}","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"rm drain.go","result":"ok"}
+{"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-one()\n+two(table)","result":"ok"}
+{"n":5,"role":"assistant","text":"It is in queue.go, since drain.go imports itself."}`, 300, []string{"[files] queue.go (+1 −1)\n"}, nil},
+		"a command that does not exist": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"rtk bun run test","result":"error: unrecognized subcommand 'bun'","exit":2,"errors":["error: unrecognized subcommand 'bun'"]}
+{"n":3,"role":"tool","name":"Bash","cmd":"bun run lint","result":"error: script \"lint\" exited with code 1","exit":1,"errors":["queue.ts:4:2 unused variable drained","error: script \"lint\" exited with code 1"]}
+{"n":4,"role":"assistant","text":"The lint finds a variable."}`, 300, []string{"[failed bun run lint] queue.ts:4:2 unused variable drained\n"}, []string{"unrecognized", "exited with"}},
 		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":4,"role":"assistant","text":"It is merged."}`, 300, []string{"[pull request: https://example.com/pull/7]\n\nIt is merged."}, []string{"\npull request"}},
@@ -253,7 +262,7 @@ func TestNotMisleading(t *testing.T) {
 		"a paste that is left out": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"we see this:\n\n` + strings.Repeat(`\n`, 1) + "```" + strings.Repeat(`\ngo panic(queue.drain(0x7f))`, 60) + "\\n```" + `\n\nwhich of the writers is it?"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 60, []string{"[pasted: 62 lines, left out]\n\n> which of the writers is it?"}, nil},
 		"a heading of a part in bold": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `\n\nThe jobs of the night are kept in the table."}`, 130,
-			[]string{"**Scenario A: the server stops while the queue drains**\n\nThe jobs of the night are kept"}, nil},
+			[]string{"**Scenario A: the server stops while the queue drains**\n[...]\n\nThe jobs of the night are kept"}, nil},
 		"a heading of a part alone": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `"}`, 60,
 			nil, []string{"Scenario"}},
 		"a session that ends with a question": {user + `{"n":2,"role":"assistant","text":"There are two writers. Want me to remove the second one?"}`, 300,

@@ -135,7 +135,7 @@ func (o *order) quiet() {
 		const few = 100 // bytes
 		nameless := len(told) <= shortNote && !named().MatchString(told) && !reason().MatchString(told)
 		if o.units[from].class != prose || verdict().MatchString(told) ||
-			!o.items[o.units[from].item].Replaced && !nameless && (len(told) > few || exchange.Supposes(told)) {
+			!o.items[o.units[from].item].Replaced && !nameless && !exchange.Reacts(told) && (len(told) > few || exchange.Supposes(told)) {
 			continue
 		}
 		for i := from; i < to; i++ {
@@ -162,12 +162,20 @@ func (o *order) score(u *unit) float64 {
 		}
 		v *= .7 + min(1, 4*float64(len(names().FindAllString(u.text, 9)))/float64(10+u.cost))
 	case typed:
-		if u.label != "" || u.from > longTyped {
+		if u.label != "" || u.from > longTyped && len(it.Text) > u.from+longTyped/2 { // not what is left of it
 			v *= .2
 		}
 	case pasted:
 		if u.flags&telling != 0 {
 			v *= 4
+		}
+	case command:
+		if it.Closing {
+			v *= 1.2 // before the other commands
+		}
+	case change:
+		if exchange.OnlySpace(u.text) {
+			v /= 10
 		}
 	case failed:
 		if it.Fixed > 0 {
@@ -244,7 +252,7 @@ func (o *order) lines() (lines, rests, more [][]int) {
 		for to = from; to < len(o.units) && o.units[to].item == o.units[from].item; to++ {
 		}
 		it := &o.items[o.units[from].item]
-		asks := it.Kind == version.User || it.Kind == version.Answer || it.Kind == version.Script || it.Kind == version.Recap && (it.Label == task || it.Label == "copied")
+		asks := it.Kind == version.User || it.Kind == version.Answer || it.Kind == version.Script || it.Kind == version.Recap && (it.Label == version.Task || it.Label == "copied")
 		if asks && !said || from > 0 && it.X != o.items[o.units[from-1].item].X {
 			end()
 		}

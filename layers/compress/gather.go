@@ -73,6 +73,7 @@ func gather(items []version.Item) (out []version.Item) {
 		if it.Fixed > 0 || first.Fixed < it.N {
 			first.Fixed = it.Fixed
 		}
+		first.Closing = first.Closing || it.Closing
 		switch {
 		case it.Kind == version.Edit:
 			first.Added, first.Removed, first.Partial = first.Added+it.Added, first.Removed+it.Removed, first.Partial || it.Partial

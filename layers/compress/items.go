@@ -109,15 +109,15 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	case exchange.Copy:
 		ask.Kind, ask.Label = version.Recap, "copied"
 	case exchange.Agent:
-		ask.Kind, ask.Label = version.Recap, task
+		ask.Kind, ask.Label = version.Recap, version.Task
 	}
 	if x.By != exchange.Nobody && x.By != exchange.Slash {
 		add(ask)
 	}
 	closing := closings(x)
-	refusedLast := slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return stopsAt(x, r.N) })
+	refusedLast := slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return x.StopsAt(r.N) })
 	for _, s := range x.Summaries {
-		add(version.Item{N: s.N, Kind: version.Recap, Text: s.Text, Label: summaryLabel(s), Covers: s.Covers})
+		add(version.Item{N: s.N, Kind: version.Recap, Text: s.Text, Label: s.Label(), Covers: s.Covers})
 	}
 	said, replaced := map[string]bool{}, x.Replaced()
 	for _, s := range x.Texts {
@@ -128,7 +128,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Closing: closing[s.N], Replaced: replaced[s.N]})
 	}
 	x.Plans = x.Plans[max(0, len(x.Plans)-1):] // the others are earlier forms of it
-	over := func(r exchange.Refusal) bool { return r.Reason == "" && stopsAt(x, r.N) }
+	over := func(r exchange.Refusal) bool { return r.Reason == "" && x.StopsAt(r.N) }
 	for _, s := range x.Plans {
 		label, heading := "plan", ""
 		if first, rest, _ := strings.Cut(strings.TrimSpace(s.Text), "\n"); strings.HasPrefix(first, "# ") {
@@ -168,7 +168,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		if strings.HasPrefix(r.Of, "ExitPlanMode") && !over(r) {
 			label = version.NotYet
 		}
-		add(version.Item{N: cmp.Or(r.Call, r.N), Kind: version.Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N)) + later(x, r)})
+		add(version.Item{N: cmp.Or(r.Call, r.N), Kind: version.Call, Label: label, Text: refusal(r, goesOn && x.StopsAt(r.N)) + x.Later(r)})
 		kind := version.User
 		if r.Script {
 			kind = version.Script
@@ -181,25 +181,32 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		}
 		add(version.Item{N: r.N, Kind: version.Recap, Text: r.Text, Label: "report of an agent: " + tokens.Clip(r.Task, 80)})
 	}
+	gone := x.Gone()
 	for _, e := range x.Edits {
-		if len(x.Plans) > 0 && strings.Contains(e.File, "/.claude/plans/") {
+		if gone[e.File] || len(x.Plans) > 0 && strings.Contains(e.File, "/.claude/plans/") {
 			continue // the plan is there
 		}
 		add(version.Item{N: e.N, Kind: version.Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
 			Removed: e.Removed})
+	}
+	check := 0 // the last command of which it is known how it ended
+	for _, c := range x.Commands {
+		if c.Ended() != "" {
+			check = c.N
+		}
 	}
 	for _, c := range x.Commands {
 		label := c.Ended()
 		if label == "" && slices.ContainsFunc(x.Failures, func(f exchange.Failure) bool { return f.N == c.N }) {
 			label = "failed" // as its output says
 		}
-		add(version.Item{N: c.N, Kind: version.Command, Text: c.Cmd, Label: label})
+		add(version.Item{N: c.N, Kind: version.Command, Text: c.Cmd, Label: label, Closing: c.N == check})
 	}
 	for _, f := range x.Failures {
 		switch f.Tool {
 		case "Bash", "PowerShell":
-			if f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shell.Short(f.Of)) {
-				continue // a wrong path, put right
+			if f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shell.Short(f.Of)) || shell.IsMisuse(f.Lines) {
+				continue // a wrong path or command, put right
 			}
 		case "result":
 		default:
@@ -247,7 +254,6 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 }
 
 const (
-	task        = "asked by another agent" // the request of a session that is an agent's
 	interrupted = "[Request interrupted"
 	refusedPlan = ", refused by the user"
 	talkedPlan  = ", not accepted yet by the user" // he said more, or it went on
@@ -262,21 +268,6 @@ func unanswered(x *exchange.Exchange) string {
 		return "only calls of tools followed"
 	}
 	return "nothing followed"
-}
-
-// stopsAt reports whether nothing was done in an exchange after a message: what the user typed next says why.
-func stopsAt(x *exchange.Exchange, n int) bool {
-	last := x.Outcome().N
-	for _, e := range x.Edits {
-		last = max(last, e.N)
-	}
-	for _, c := range x.Commands {
-		last = max(last, c.N)
-	}
-	for _, c := range x.Calls {
-		last = max(last, c.N)
-	}
-	return last <= n
 }
 
 // refusal says what the user refused; stopped: nothing followed.
@@ -298,20 +289,6 @@ func refusal(r exchange.Refusal, stopped bool) string {
 		text += "; no reason given"
 	}
 	return text
-}
-
-// later says whether what the user refused was done later in the exchange.
-func later(x *exchange.Exchange, r exchange.Refusal) string {
-	_, target, _ := strings.Cut(r.Of, " ")
-	file, _, _ := strings.Cut(target, ":")
-	edited := slices.ContainsFunc(x.Edits, func(e exchange.Edit) bool { return e.N > r.N && e.File == file })
-	ran := slices.ContainsFunc(x.Commands, func(c exchange.Command) bool {
-		return c.N > r.N && c.Exit == 0 && c.Verdict != exchange.Failed && shell.Short(c.Cmd) == shell.Short(r.Of)
-	})
-	if edited || ran {
-		return "; done later"
-	}
-	return ""
 }
 
 // withoutSuperseded leaves out the changes that add a line which a later edit of the session removes: a reader would take it
@@ -353,11 +330,4 @@ func closings(x *exchange.Exchange) map[int]bool {
 	}
 	mark(x.To + 1)
 	return last
-}
-
-func summaryLabel(s exchange.Summary) string {
-	if s.Covers == 0 {
-		return "summary"
-	}
-	return fmt.Sprintf("summary of #%d..%d", max(1, s.N-s.Covers), s.N-1)
 }

@@ -685,6 +685,27 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestNumberedAnswers holds that answers with numbers stand with the questions of these numbers, and that a numbered request does not
+// bring a list that asks nothing.
+func TestNumberedAnswers(t *testing.T) {
+	t.Parallel()
+	const list = `1. **Depth**: How far back do we look for jobs of the queue?\n2. **Branches**: One row for each branch, or for all of them?`
+	said := func(list string) string {
+		return `
+{"n":1,"role":"user","text":"Design the list of jobs in the queue."}
+{"n":2,"role":"assistant","text":"The list shows the jobs.\n\n` + list + `\n\n` + strings.Repeat("The list reads the table once and keeps its rows in memory. ", 30) + `"}
+{"n":3,"role":"user","text":"1. fifty, since no one looks at older ones than that, and the table would be slow\n2. one for all of them together, we do not work with so many branches at the same time"}
+{"n":4,"role":"assistant","text":"Both are in the design of the list now."}
+`
+	}
+	if got := versionOf(t, said(list), 170); !strings.Contains(got, "How far back") || !strings.Contains(got, "for all of them?") {
+		t.Errorf("the questions are left out:\n%s", got)
+	}
+	if got := versionOf(t, said(strings.NewReplacer("?", ".", "How far", "This far").Replace(list)), 170); strings.Contains(got, "This far") {
+		t.Errorf("a list that asks nothing is there:\n%s", got)
+	}
+}
+
 // TestAnswered holds that the options stand with the text of the user that chooses from them by number or letter, and
 // that pasted text has its mark.
 func TestAnswered(t *testing.T) {

@@ -170,13 +170,16 @@ func (s *splitter) question(it *version.Item, from int) (unit int, also []int) {
 	case last.class != closing:
 		return none, nil
 	}
-	if names := exchange.Chosen(it.Text); len(names) > 0 {
+	if names, answers := exchange.Chosen(it.Text); len(names) > 0 {
 		const back = 3 // texts
 		for end, texts := from, 0; end > 0 && texts < back; {
 			item := s.units[end-1].item
 			if s.units[end-1].class == closing {
 				texts++
 				options := s.options(names, end)
+				if answers {
+					options = slices.DeleteFunc(options, func(k int) bool { return !strings.Contains(s.units[k].text, "?") })
+				}
 				if len(options) == 1 && len(strings.TrimSpace(it.Text)) == 1 {
 					options = append(options, s.beside(options[0], end)...) // what it did not choose says what it is
 				}

@@ -71,9 +71,15 @@ func EndingOf(xs []Exchange) Ending {
 			}
 		}
 	}
+	within := slices.ContainsFunc(xs, func(x Exchange) bool {
+		return slices.ContainsFunc(x.Edits, func(d Edit) bool { return !Outside(d.File) })
+	})
 	for i := range xs {
 		x := xs[i]
-		x.Edits = slices.DeleteFunc(slices.Clone(x.Edits), func(d Edit) bool { return d.N <= e.Commit.N || Outside(d.File) })
+		x.Edits = slices.DeleteFunc(slices.Clone(x.Edits), func(d Edit) bool {
+			beside := !within && strings.HasPrefix(d.File, "../") // the work is in another worktree
+			return d.N <= e.Commit.N || Outside(d.File) && !beside
+		})
 		for _, f := range x.Files() {
 			k := slices.IndexFunc(e.Changed, func(o File) bool { return o.Path == f.Path })
 			if k < 0 {
@@ -100,6 +106,22 @@ func (c Command) ends(means func(words []string) bool) bool {
 		w := s.Program()
 		return len(w) > 0 && means(w)
 	})
+}
+
+// Gone returns the files of an exchange that are as they were before, since a command of it restored or removed them; none if
+// it made a commit.
+func (x *Exchange) Gone() map[string]bool {
+	e, gone := Ending{Changed: x.Files()}, map[string]bool{}
+	for _, c := range x.Commands {
+		if c.Commits {
+			return nil
+		}
+		e.undo(c)
+	}
+	for _, f := range x.Files() {
+		gone[f.Path] = !slices.ContainsFunc(e.Changed, func(o File) bool { return o.Path == f.Path })
+	}
+	return gone
 }
 
 // undo removes the files from the changed ones that a command after their last edit restored, or removed if the session

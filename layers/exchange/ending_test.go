@@ -10,6 +10,27 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 )
 
+// TestEndingBeside holds that the files of another worktree count if no file of the directory of the session was changed.
+func TestEndingBeside(t *testing.T) {
+	t.Parallel()
+	const beside = `{"n":1,"role":"user","text":"Fix it."}
+{"n":2,"role":"tool","name":"Edit","target":"../shop-worktree/a.go:3","diff":"+x","result":"ok"}
+{"n":3,"role":"tool","name":"Write","target":"/tmp/probe.go","diff":"+x","result":"ok"}
+`
+	for more, want := range map[string]string{
+		"": "changed, and no commit seen: ../shop-worktree/a.go (#1)",
+		`{"n":4,"role":"tool","name":"Edit","target":"b.go","diff":"+y","result":"ok"}`: "changed, and no commit seen: b.go (#1)",
+	} {
+		xs, err := exchange.Of(refine.Entries(strings.NewReader(beside+more)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := exchange.LeftAt(xs); !strings.Contains(got, want) {
+			t.Errorf("the end is %q, want %q", got, want)
+		}
+	}
+}
+
 // TestEnding holds that an ending names only what exit statuses prove.
 func TestEnding(t *testing.T) {
 	t.Parallel()

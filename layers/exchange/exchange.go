@@ -139,6 +139,14 @@ type Summary struct {
 	Covers int // the number of messages, from the end of the previous summary, that it stands for; 0 if there are none
 }
 
+// Label says what messages a summary stands for.
+func (s Summary) Label() string {
+	if s.Covers == 0 {
+		return "summary"
+	}
+	return fmt.Sprintf("summary of #%d..%d", max(1, s.N-s.Covers), s.N-1)
+}
+
 // A Note was written by the client; Name says what it is.
 type Note struct {
 	N    int
@@ -427,16 +435,73 @@ func refusedPart(e refine.Entry) string {
 		return PlanHeading(e.Said)
 	}
 	added, removed := count(e.Diff)
+	return size(added, removed, e.Symbols)
+}
+
+// OnlySpace reports whether changed lines, each after "-" or "+", differ only in spaces.
+func OnlySpace(diff string) bool {
+	var added, removed strings.Builder
+	for line := range strings.Lines(diff) {
+		text := strings.Join(strings.Fields(line[1:]), "")
+		switch line[0] {
+		case '+':
+			added.WriteString(text)
+		case '-':
+			removed.WriteString(text)
+		}
+	}
+	return added.String() == removed.String()
+}
+
+// size returns the size of a change and the first of its symbols, or "".
+func size(added, removed int, symbols []string) string {
 	if added+removed == 0 {
 		return ""
 	}
 	what := fmt.Sprintf("+%d −%d", added, removed)
-	for _, s := range e.Symbols[:min(3, len(e.Symbols))] {
+	for _, s := range symbols[:min(3, len(symbols))] {
 		if !strings.ContainsAny(s, "$ ") {
 			what += ", " + s
 		}
 	}
 	return what
+}
+
+// StopsAt reports whether nothing was done in an exchange after a message: what the user typed next says why.
+func (x *Exchange) StopsAt(n int) bool {
+	last := x.Outcome().N
+	for _, e := range x.Edits {
+		last = max(last, e.N)
+	}
+	for _, c := range x.Commands {
+		last = max(last, c.N)
+	}
+	for _, c := range x.Calls {
+		last = max(last, c.N)
+	}
+	return last <= n
+}
+
+// Later says whether what the user refused was done later in the exchange, or something else with the same file.
+func (x *Exchange) Later(r Refusal) string {
+	_, target, _ := strings.Cut(r.Of, " ")
+	file, _, _ := strings.Cut(target, ":")
+	text := ""
+	for _, e := range x.Edits {
+		switch {
+		case e.N <= r.N || e.File != file:
+		case size(e.Added, e.Removed, e.Symbols) == r.What:
+			return "; done later"
+		default:
+			text = "; the file was changed later"
+		}
+	}
+	if slices.ContainsFunc(x.Commands, func(c Command) bool {
+		return c.N > r.N && c.Exit == 0 && c.Verdict != Failed && shell.Short(c.Cmd) == shell.Short(r.Of)
+	}) {
+		return "; done later"
+	}
+	return text
 }
 
 // unbroken returns a text that L1 cut, up to the end of its last whole line outside a block of code, with a mark.

@@ -15,7 +15,7 @@ var (
 	interjections = pattern(`^\W{0,3}(((That's |This is )?(an? )?(very )?([Gg]ood|[Gg]reat|[Ff]air|Excellent)( [a-z]+)?|Perfect|OK|Okay|Right|Found it|I found it|There it is|I see|Expected|You're right( to question this)?|All (clear|green|clean))\s*[.,!:—–-]+\s*)+`)
 	// announcement matches the beginning of an announcement of a step.
 	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
-		`Now,? (also |to )?(the|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
+		`Now,? (also |to )?(the|need to|modify|change|adjust|refactor|rewrite|delete|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
 	// step matches the beginning of a sentence that tells a step.
 	step = pattern(`(?i)^\W{0,3}((also|and|then|next|finally|right|good)\W{1,4})?((I|we) (also |just |still |actually )*need to \w+|` +
 		`(add|update|replace|fix|remove|create|register|close|run|start|starting|continue|continuing|mark|move|rename|wire|write|apply|commit|push|check|verify)\b)`)
@@ -56,6 +56,14 @@ var supposes = pattern(`(?i)\b(issue|problem|cause|reason|bug|culprit|error) (he
 
 // Supposes reports whether a text says what the cause of something is, or may be.
 func Supposes(text string) bool { return supposes().MatchString(text) || finds().MatchString(text) }
+
+// reacts matches the beginning of a remark about what was just seen.
+var reacts = pattern(`^\W*(But wait|Wait|Actually|Hmm+|Ugh|Oh|Ah|Oops|Interesting|Good|Great|Nice)\b`)
+
+// Reacts reports whether a text is a remark about what the assistant just saw, and states no cause.
+func Reacts(text string) bool {
+	return len(text) <= 240 && reacts().MatchString(text) && !Supposes(text)
+}
 
 // intends matches what says what is to be done.
 var intends = pattern(`(?im)(^|[.!?] )[^.!?\n]{0,60}\b(I('ll| will| need)\b|(the|my) ([a-z]+ )?(plan|approach|steps|changes)\b|(changes|steps) needed)`)
@@ -112,22 +120,30 @@ func (x *Exchange) Replaced() map[int]bool {
 // Agrees reports whether a reply begins with a yes or no, or with a choice.
 func Agrees(reply string) bool { return agrees().MatchString(reply) }
 
-// Chosen returns the numbers and letters that a reply chooses, in small letters; "" is a place, such as the first.
-func Chosen(reply string) (names []string) {
+// Chosen returns the numbers and letters that a reply chooses, in small letters; "" is a place, such as the first. answers: its
+// lines have numbers, as answers to questions have.
+func Chosen(reply string) (names []string, answers bool) {
 	const short, long = 120, 400 // bytes; of the longer ones only what they name counts
-	if reply = strings.TrimSpace(reply); len(reply) > long {
-		return nil
+	reply = strings.TrimSpace(reply)
+	if lines := offered().FindAllStringSubmatch(reply, -1); len(lines) >= 2 && lines[0][1] == "1" && strings.HasPrefix(reply, lines[0][0]) {
+		for _, m := range lines {
+			names = append(names, strings.ToLower(m[1]))
+		}
+		return names, true
+	}
+	if len(reply) > long {
+		return nil, false
 	}
 	for _, m := range option().FindAllStringSubmatch(reply, -1) {
 		names = append(names, strings.ToLower(m[2]))
 	}
 	if len(reply) > short {
-		return names
+		return names, false
 	}
 	for _, m := range picks().FindAllStringSubmatch(reply, -1) {
 		names = append(names, strings.ToLower(m[1]+m[2]))
 	}
-	return names
+	return names, false
 }
 
 // Offers returns the first of the names of options with which a line of a text begins.

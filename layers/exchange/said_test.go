@@ -24,7 +24,8 @@ func TestOffers(t *testing.T) {
 		{"thanks", "1. a table", false},
 		{strings.Repeat("long ", 40) + "A", "A) one agent", false},
 	} {
-		if _, got := Offers(c.text, Chosen(c.reply)); got != c.want {
+		names, _ := Chosen(c.reply)
+		if _, got := Offers(c.text, names); got != c.want {
 			t.Errorf("%q chooses %q: %t", c.reply, c.text, got)
 		}
 	}

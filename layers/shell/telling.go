@@ -13,6 +13,16 @@ var (
 	tells = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|undefined|denied|not found|unknown|invalid|assert|expected|exception|missing|refused|[✘✗×]`)
 	})
+	// restates matches a line that only says that something failed which it started.
+	restates = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(script|task|command|process|recipe)\b.{0,80}\b(exited with|failed)|^exit (code|status) \d+$|^\S+ error task failed`)
+	})
+	// good matches a line about what passed.
+	good = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(ok\s|PASS\b|--- PASS)`) })
+	// misuses matches a line about a command, or an option of it, that does not exist.
+	misuses = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(unrecognized|unknown|no such) (sub)?(command|option|flag|argument)\b|\bcommand not found\b|\bscript not found\b|\bmissing script:`)
+	})
 	// warns matches a line that tells of no error: a command that is echoed, a warning.
 	warns = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\W*(\$ |(npm )?warn(ing)?\b|\w+\] warn(ing)?\b)`)
@@ -22,6 +32,18 @@ var (
 // TellsError reports whether a line of an output tells of an error.
 func TellsError(line string) bool {
 	return tells().MatchString(line) && !warns().MatchString(line)
+}
+
+// IsMisuse reports whether the lines of an output say that there is no such command, and tell of no other error.
+func IsMisuse(lines []string) bool {
+	found := false
+	for _, line := range lines {
+		misused := misuses().MatchString(line)
+		if found = found || misused; !misused && TellsError(line) && !restates().MatchString(line) {
+			return false
+		}
+	}
+	return found
 }
 
 // TellingLine returns the first line of an output that tells of an error, or what leads in to one with the line below it, or else the last line; of what
@@ -34,8 +56,12 @@ func TellingLine(output string, passed bool) string {
 			led = tokens.Clip(led+" "+line, 200)
 		}
 		switch {
+		case restates().MatchString(line):
+			if !passed {
+				last = cmp.Or(last, line)
+			}
 		case !TellsError(line):
-			if line != "" && !passed {
+			if line != "" && !passed && !good().MatchString(line) {
 				last = line
 			}
 		case strings.HasSuffix(line, ":"):

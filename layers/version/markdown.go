@@ -150,6 +150,9 @@ func SummaryBy(author string, src [][2]int) string {
 
 // longKind returns what the text under a label is, if it is long and reads like what is around it: its end is marked.
 func longKind(label string) string {
+	if label == Task {
+		return "request"
+	}
 	kind, rest, _ := strings.Cut(label, " ")
 	switch kind = strings.TrimSuffix(kind, ","); kind {
 	case "summary", "plan", "report":
@@ -171,6 +174,9 @@ func Text(segs []Segment) string {
 	}
 	return b.String()
 }
+
+// Task is the label of the request of a session that is an agent's.
+const Task = "asked by another agent"
 
 // LeftOut is a line of what the assistant said for the sentences below the one before it that are left out.
 const LeftOut = "[...]"
