@@ -180,6 +180,7 @@ func (d *desk) rewinds() {
 	tty := d.terminal("--dangerously-skip-permissions", "--session-id", id)
 	tty.says("Paint the heron now.", func() bool { return d.wrote(id, "The heron is painted.") })
 	tty.says("Sell the walrus now. ##keepit1.00## Sold is sold.", func() bool { return d.wrote(id, "The walrus is sold.") })
+	d.waitFor("the hooks of two turns", func() bool { return d.count(id, `"stop_hook_summary"`) == 2 }) // Esc would end one of them
 	tty.presses([]string{"\x1b", "\x1b"}, "Rewind")
 	tty.presses([]string{"\x1b[A", "\r"}, "unchanged")
 	tty.presses([]string{"\r"}, "")
@@ -239,13 +240,19 @@ func (d *desk) acceptsPlan() {
 }
 
 // wrote reports whether the transcript of a session contains a text.
-func (d *desk) wrote(id, text string) bool {
+func (d *desk) wrote(id, text string) bool { return d.count(id, text) > 0 }
+
+// count returns how often a text is in the transcript of a session.
+func (d *desk) count(id, text string) int {
 	files, err := filepath.Glob(filepath.Join(d.Home, ".claude", "projects", "*", id+".jsonl"))
 	if err != nil || len(files) == 0 {
-		return false
+		return 0
 	}
 	b, err := os.ReadFile(files[0])
-	return err == nil && strings.Contains(string(b), text)
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(b), text)
 }
 
 // A terminal is a client with which the user talks.

@@ -264,6 +264,7 @@ func (w *writer) cut(i, next int) bool {
 	if leadsIn(u.text) || isHeading(u.text) {
 		sentence, few = true, 3
 	}
+	sentence = sentence || slices.ContainsFunc(w.units[i+1:next], func(v unit) bool { return isHeading(v.text) && v.parent < 0 }) // a part of the text
 	if u.class == typed || u.class == pasted || strings.HasPrefix(w.items[u.item].Label, "plan") || !sentence {
 		return false
 	}

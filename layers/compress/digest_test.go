@@ -250,6 +250,10 @@ func TestNotMisleading(t *testing.T) {
 		"a command that does not exist": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"rtk bun run test","result":"error: unrecognized subcommand 'bun'","exit":2,"errors":["error: unrecognized subcommand 'bun'"]}
 {"n":3,"role":"tool","name":"Bash","cmd":"bun run lint","result":"error: script \"lint\" exited with code 1","exit":1,"errors":["queue.ts:4:2 unused variable drained","error: script \"lint\" exited with code 1"]}
 {"n":4,"role":"assistant","text":"The lint finds a variable."}`, 300, []string{"[failed bun run lint] queue.ts:4:2 unused variable drained\n"}, []string{"unrecognized", "exited with"}},
+		"a command that the user stopped": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./queue","exit":1,"result":"[Request interrupted by user for tool use]ok queue 0.4s"}
+{"n":3,"role":"assistant","text":"The tests were stopped."}`, 300, nil, []string{"failed"}},
+		"a part of an answer that is left out": {user + `{"n":2,"role":"assistant","text":"**1. The lock**\n\n- It is moved into the drain\n- It waits there\n\n**2. The table**\n\n` + code + `\n\n**3. The timer**\n\nIt fails at ` + "`03:00`" + `, because the ` + "`drain`" + ` is not there."}`, 110,
+			[]string{"[...]\n\n**3. The timer**"}, []string{"**2. The table**\n\n**3"}},
 		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":4,"role":"assistant","text":"It is merged."}`, 300, []string{"[pull request: https://example.com/pull/7]\n\nIt is merged."}, []string{"\npull request"}},

@@ -37,6 +37,7 @@ type order struct {
 	code  [][]int // changes, and long blocks of code
 	share int     // what was said may have this part of its size as code, one in share; 0: no limit
 	taken []bool
+	told  map[int]string // what the assistant said in each exchange
 
 	continued bool // the first exchange began before the first item
 }
@@ -66,7 +67,12 @@ func isRemark(text string) bool {
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []version.Item, level keepit.Level) *order {
 	items = gather(items)
-	o := &order{items: items, units: split(items), share: 2}
+	o := &order{items: items, units: split(items), share: 2, told: map[int]string{}}
+	for _, it := range items {
+		if it.Kind == version.Assistant {
+			o.told[it.X] += it.Text + "\n"
+		}
+	}
 	switch level {
 	case keepit.Minimal:
 		o.share = 0 // as much as there is room
@@ -174,9 +180,7 @@ func (o *order) score(u *unit) float64 {
 			v *= 1.2 // before the other commands
 		}
 	case change:
-		if exchange.OnlySpace(u.text) {
-			v /= 10
-		}
+		v *= exchange.Tells(u.text, o.told[it.X])
 	case failed:
 		if it.Fixed > 0 {
 			v *= .5

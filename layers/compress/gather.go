@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/version"
@@ -46,7 +47,7 @@ func gather(items []version.Item) (out []version.Item) {
 				continue
 			}
 			bare := shell.Unfiltered(it.Text)
-			if _, known := at[key{it.X, it.Kind, bare}]; it.Label == "passed" || it.Label == "failed" || known && it.Label == "" { // an exit status is that of the filter
+			if _, known := at[key{it.X, it.Kind, bare}]; it.Label == "passed" || strings.HasPrefix(it.Label, "failed") || known && it.Label == "" { // an exit status is that of the filter
 				it.Text = bare
 			}
 		case version.Failure:
@@ -82,7 +83,7 @@ func gather(items []version.Item) (out []version.Item) {
 		case it.Kind == version.Failure && !strings.Contains(first.Text, it.Text) && len(first.Text)+len(it.Text) < 400:
 			first.Text += gap + it.Text
 		case it.Kind == version.Command && it.Label != "" && !strings.HasSuffix(first.Label, it.Label):
-			first.Label = strings.TrimPrefix(first.Label+", then "+it.Label, ", then ")
+			first.Label = exchange.Then(first.Label, it.Label)
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })

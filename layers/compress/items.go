@@ -196,11 +196,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		}
 	}
 	for _, c := range x.Commands {
-		label := c.Ended()
-		if label == "" && slices.ContainsFunc(x.Failures, func(f exchange.Failure) bool { return f.N == c.N }) {
-			label = "failed" // as its output says
-		}
-		add(version.Item{N: c.N, Kind: version.Command, Text: c.Cmd, Label: label, Closing: c.N == check})
+		add(version.Item{N: c.N, Kind: version.Command, Text: c.Cmd, Label: x.Ended(c), Closing: c.N == check})
 	}
 	for _, f := range x.Failures {
 		switch f.Tool {

@@ -593,7 +593,7 @@ It is read again:
 
 [files] login.go (+2 −1)
 
-[commands] go test ./login → exit 1; go test ./...
+[commands] go test ./login → exit 1, then passed; go test ./...
 
 ## #12 · Feb 12 09:00
 

@@ -438,20 +438,38 @@ func refusedPart(e refine.Entry) string {
 	return size(added, removed, e.Symbols)
 }
 
-// OnlySpace reports whether changed lines, each after "-" or "+", differ only in spaces.
-func OnlySpace(diff string) bool {
-	var added, removed strings.Builder
+// Tells returns how much changed lines, each after "-" or "+", tell beside what was said of them, about 1: little if most of them only
+// moved, more if they have names that were said.
+func Tells(diff, said string) float64 {
+	const most, moved = 3, .4 // names; share of lines that are new
+	sides := map[string]int{} // on which sides a line is, without spaces
+	lines := 0
 	for line := range strings.Lines(diff) {
-		text := strings.Join(strings.Fields(line[1:]), "")
-		switch line[0] {
-		case '+':
-			added.WriteString(text)
-		case '-':
-			removed.WriteString(text)
+		if text := strings.Join(strings.Fields(line[1:]), ""); text != "" && line[0] != '@' {
+			lines++
+			sides[text] |= map[byte]int{'-': 1, '+': 2}[line[0]]
 		}
 	}
-	return added.String() == removed.String()
+	named, fresh := map[string]bool{}, 0
+	for text, side := range sides {
+		if side == 3 {
+			continue
+		}
+		fresh++
+		for _, name := range identifier().FindAllString(text, -1) {
+			if strings.Contains(said, name) {
+				named[name] = true
+			}
+		}
+	}
+	if float64(fresh) < moved*float64(lines) {
+		return .1
+	}
+	return .7 + .3*float64(min(most, len(named)))
 }
+
+// identifier matches names in code that no prose has: of two words, or with a sign in them.
+var identifier = pattern(`\b[a-zA-Z]+([a-z][A-Z]|_|\d)\w+`)
 
 // size returns the size of a change and the first of its symbols, or "".
 func size(added, removed int, symbols []string) string {
@@ -573,9 +591,9 @@ func fails(e refine.Entry) bool {
 	return strings.HasPrefix(first, "error: ") || strings.HasPrefix(first, "fatal: ")
 }
 
-// cancelled reports whether the client did not run a call, because one beside it failed.
+// cancelled reports whether the client did not run a call, because one beside it failed, or the user stopped it.
 func cancelled(result string) bool {
-	return strings.HasPrefix(result, "Sibling tool call errored") || strings.HasPrefix(result, "Cancelled: parallel tool call")
+	return strings.Contains(result, "[Request interrupted by user") || strings.HasPrefix(result, "Sibling tool call errored") || strings.HasPrefix(result, "Cancelled: parallel tool call")
 }
 
 // succeeded reports whether the exit status of a shell line proves that a command of it that is meant succeeded, and

@@ -183,3 +183,15 @@ func TestOfForgotten(t *testing.T) {
 		t.Errorf("the exchanges are %+v", all)
 	}
 }
+
+// TestTells holds that a change of spaces tells little, and one with names that were said more than another one.
+func TestTells(t *testing.T) {
+	t.Parallel()
+	const said = "The label comes from `getRoleLabel` now."
+	space := Tells("@@\n-	label(old)\n+    label( old )", said)
+	other := Tells("@@\n-	sum := total(old)\n+	sum := total(fresh)", said)
+	named := Tells("@@\n-	label(old)\n+	label(getRoleLabel(entry))", said)
+	if space >= other || other >= named {
+		t.Errorf("spaces %v, other %v, named %v", space, other, named)
+	}
+}

@@ -20,8 +20,8 @@ type run struct {
 // ran notes a command or a call, and adds a failure to x.
 func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed bool) {
 	r := run{key: keyOf(e), of: subjects(shell.Unfiltered(e.Cmd)), n: e.N, failed: failed, x: at, i: len(x.Failures)}
-	if !failed && e.Result == "" {
-		return // without a result nothing is known
+	if !failed && e.Result == "" || cancelled(e.Result) {
+		return // nothing is known
 	}
 	if failed {
 		f := Failure{N: e.N, Of: of, Tool: e.Name}

@@ -103,6 +103,40 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 	return strings.Join(parts, "; "), src
 }
 
+// Ended says how a command of an exchange ended, if that is known, and whether another one that does the same, and more, passed later.
+func (x *Exchange) Ended(c Command) string {
+	label := c.Ended()
+	i := slices.IndexFunc(x.Failures, func(f Failure) bool { return f.N == c.N })
+	if i < 0 {
+		return label
+	}
+	if label == "" {
+		label = "failed" // as its output says
+	}
+	other := false // the last run of this command failed, and another command passed
+	for _, o := range x.Commands {
+		same := shell.Short(o.Cmd) == shell.Short(c.Cmd)
+		if same && o.N > c.N {
+			return label
+		}
+		other = other || !same && o.N == x.Failures[i].Fixed
+	}
+	if other {
+		label += ", then passed"
+	}
+	return label
+}
+
+// Then joins what became of the runs of a command: of many runs the first and the last count.
+func Then(before, next string) string {
+	const then = ", then "
+	ways := strings.Split(strings.TrimPrefix(before+then+next, then), then)
+	if n := len(ways); n > 3 {
+		ways = []string{strings.TrimSuffix(ways[0], ", …") + ", …", ways[n-1]}
+	}
+	return strings.Join(ways, then)
+}
+
 // Ended says how a command ended, if that is known.
 func (c Command) Ended() string {
 	switch {
