@@ -291,7 +291,7 @@ func more(n int, names []string) string {
 }
 
 // nameOf returns what stands for an item of a list: its first sentence, to the end of a clause if it is long. Of a row of a
-// table of three columns and more it is the first two cells.
+// table it is the first cell, with the next ones as far as they are short.
 func nameOf(text string) string {
 	s, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if m := leftOut().FindStringSubmatch(s); m != nil {
@@ -299,8 +299,8 @@ func nameOf(text string) string {
 	}
 	if strings.HasPrefix(s, "|") {
 		cells := strings.Split(strings.Trim(s, "| "), "|")
-		if s = cells[0]; len(cells) > 2 && len(cells[1]) <= 40 {
-			s = strings.TrimSpace(s) + ": " + strings.TrimSpace(cells[1])
+		for s, cells = strings.TrimSpace(cells[0]), cells[1:]; len(cells) > 0 && len(s)+len(cells[0]) <= 80; cells = cells[1:] {
+			s += ": " + strings.TrimSpace(cells[0])
 		}
 	}
 	s = strings.ReplaceAll(s, "**", "")

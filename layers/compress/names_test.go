@@ -20,7 +20,8 @@ func TestNameOf(t *testing.T) {
 		{"* Redis: faster, and one more server", "Redis: faster, and one more server"},
 		{"2) Parse the answer (JSON only)", "Parse the answer (JSON only)"},
 		{"- Retries when the lock of the store is lost by its holder, and gives up after nine of them", "Retries when the lock of the store is lost by its holder"},
-		{"| Create | `cart.go` | the cart |", "Create: `cart.go`"},
+		{"| Create | `cart.go` | the cart |", "Create: `cart.go`: the cart"},
+		{"| Create | `cart.go` | the cart has all that the user has put into it and not yet taken out of it |", "Create: `cart.go`"},
 		{"- **Medium**: the prefix of the hash of a branch is compared with that of another one by its length", "Medium: the prefix of the hash of a branch is compared with that of another one…"},
 		{"[4 more: a; b]", "a; b"},
 	} {
