@@ -252,6 +252,8 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"assistant","text":"The lint finds a variable."}`, 300, []string{"[failed bun run lint] queue.ts:4:2 unused variable drained\n"}, []string{"unrecognized", "exited with"}},
 		"a command that the user stopped": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./queue","exit":1,"result":"[Request interrupted by user for tool use]ok queue 0.4s"}
 {"n":3,"role":"assistant","text":"The tests were stopped."}`, 300, nil, []string{"failed"}},
+		"an output that quotes that": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./queue","exit":1,"result":"--- FAIL: TestDrain\n    got [Request interrupted by user]"}
+{"n":3,"role":"assistant","text":"The quotation fails."}`, 300, []string{"[failed go test ./queue] --- FAIL: TestDrain"}, nil},
 		"a part of an answer that is left out": {user + `{"n":2,"role":"assistant","text":"**1. The lock**\n\n- It is moved into the drain\n- It waits there\n\n**2. The table**\n\n` + code + `\n\n**3. The timer**\n\nIt fails at ` + "`03:00`" + `, because the ` + "`drain`" + ` is not there."}`, 110,
 			[]string{"[...]\n\n**3. The timer**"}, []string{"**2. The table**\n\n**3"}},
 		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}

@@ -593,7 +593,10 @@ func fails(e refine.Entry) bool {
 
 // cancelled reports whether the client did not run a call, because one beside it failed, or the user stopped it.
 func cancelled(result string) bool {
-	return strings.Contains(result, "[Request interrupted by user") || strings.HasPrefix(result, "Sibling tool call errored") || strings.HasPrefix(result, "Cancelled: parallel tool call")
+	if rest, ok := strings.CutPrefix(result, "Exit code "); ok {
+		_, result, _ = strings.Cut(rest, "\n")
+	}
+	return strings.HasPrefix(result, "[Request interrupted by user") || strings.HasPrefix(result, "Sibling tool call errored") || strings.HasPrefix(result, "Cancelled: parallel tool call")
 }
 
 // succeeded reports whether the exit status of a shell line proves that a command of it that is meant succeeded, and

@@ -15,13 +15,13 @@ var (
 	})
 	// restates matches a line that only says that something failed which it started.
 	restates = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(script|task|command|process|recipe)\b.{0,80}\b(exited with|failed)|^exit (code|status) \d+$|^\S+ error task failed`)
+		return regexp.MustCompile(`(?i)\b(script|task|command|process|recipe)\b.{0,80}\b(exited with( (code|status))? \d+|failed)\W*$|^exit (code|status) \d+$`)
 	})
 	// good matches a line about what passed.
 	good = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(ok\s|PASS\b|--- PASS)`) })
 	// misuses matches a line about a command, or an option of it, that does not exist.
 	misuses = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(unrecognized|unknown|no such) (sub)?(command|option|flag|argument)\b|\bcommand not found\b|\bscript not found\b|\bmissing script:`)
+		return regexp.MustCompile(`(?i)\b(unrecognized|unknown|no such) (sub)?(command|option|flag|argument)\b|\bscript not found\b|\bmissing script:`)
 	})
 	// warns matches a line that tells of no error: a command that is echoed, a warning.
 	warns = sync.OnceValue(func() *regexp.Regexp {
