@@ -37,7 +37,7 @@ type order struct {
 	code  [][]int // changes, and long blocks of code
 	share int     // what was said may have this part of its size as code, one in share; 0: no limit
 	taken []bool
-	told  map[int]string // what the assistant said in each exchange
+	told  map[int]map[string]bool // the names that the assistant said in each exchange
 
 	continued bool // the first exchange began before the first item
 }
@@ -67,10 +67,10 @@ func isRemark(text string) bool {
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []version.Item, level keepit.Level) *order {
 	items = gather(items)
-	o := &order{items: items, units: split(items), share: 2, told: map[int]string{}}
+	o := &order{items: items, units: split(items), share: 2, told: map[int]map[string]bool{}}
 	for _, it := range items {
 		if it.Kind == version.Assistant {
-			o.told[it.X] += it.Text + "\n"
+			o.told[it.X] = exchange.Names(o.told[it.X], it.Text)
 		}
 	}
 	switch level {

@@ -438,9 +438,20 @@ func refusedPart(e refine.Entry) string {
 	return size(added, removed, e.Symbols)
 }
 
+// Names adds the names of code in a text to names, which may be nil; see [Tells].
+func Names(names map[string]bool, text string) map[string]bool {
+	if names == nil {
+		names = map[string]bool{}
+	}
+	for _, name := range identifier().FindAllString(text, -1) {
+		names[name] = true
+	}
+	return names
+}
+
 // Tells returns how much changed lines, each after "-" or "+", tell beside what was said of them, about 1: little if most of them only
 // moved, more if they have names that were said.
-func Tells(diff, said string) float64 {
+func Tells(diff string, said map[string]bool) float64 {
 	const most, moved = 3, .4 // names; share of lines that are new
 	sides := map[string]int{} // on which sides a line is, without spaces
 	lines := 0
@@ -456,8 +467,8 @@ func Tells(diff, said string) float64 {
 			continue
 		}
 		fresh++
-		for _, name := range identifier().FindAllString(text, -1) {
-			if strings.Contains(said, name) {
+		for name := range Names(nil, text) {
+			if said[name] {
 				named[name] = true
 			}
 		}

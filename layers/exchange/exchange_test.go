@@ -187,7 +187,7 @@ func TestOfForgotten(t *testing.T) {
 // TestTells holds that a change of spaces tells little, and one with names that were said more than another one.
 func TestTells(t *testing.T) {
 	t.Parallel()
-	const said = "The label comes from `getRoleLabel` now."
+	said := Names(nil, "The label comes from `getRoleLabel` now.")
 	space := Tells("@@\n-	label(old)\n+    label( old )", said)
 	other := Tells("@@\n-	sum := total(old)\n+	sum := total(fresh)", said)
 	named := Tells("@@\n-	label(old)\n+	label(getRoleLabel(entry))", said)

@@ -106,20 +106,21 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 // Ended says how a command of an exchange ended, if that is known, and whether another one that does the same, and more, passed later.
 func (x *Exchange) Ended(c Command) string {
 	label := c.Ended()
-	i := slices.IndexFunc(x.Failures, func(f Failure) bool { return f.N == c.N })
-	if i < 0 {
+	i := sort.Search(len(x.Failures), func(i int) bool { return x.Failures[i].N >= c.N })
+	if i == len(x.Failures) || x.Failures[i].N != c.N {
 		return label
 	}
 	if label == "" {
 		label = "failed" // as its output says
 	}
-	other := false // the last run of this command failed, and another command passed
-	for _, o := range x.Commands {
-		same := shell.Short(o.Cmd) == shell.Short(c.Cmd)
-		if same && o.N > c.N {
+	const far = 100 // commands
+	k := sort.Search(len(x.Commands), func(k int) bool { return x.Commands[k].N > c.N })
+	other := false // another command passed, and this one is not run again
+	for _, o := range x.Commands[k:min(k+far, len(x.Commands))] {
+		if shell.Short(o.Cmd) == shell.Short(c.Cmd) {
 			return label
 		}
-		other = other || !same && o.N == x.Failures[i].Fixed
+		other = other || o.N == x.Failures[i].Fixed
 	}
 	if other {
 		label += ", then passed"
