@@ -338,7 +338,8 @@ func said(s string) string {
 		s = strings.TrimSpace(before) + strings.TrimSpace(after)
 	}
 	s = strings.TrimSpace(s)
-	for _, mark := range []string{"<local-command", "<command-", "<bash-", "Caveat:", "<task-notification"} {
+	// The client wrote these: a plan that it sends back is a note, and "No response requested." answers it.
+	for _, mark := range []string{"<local-command", "<command-", "<bash-", "Caveat:", "<task-notification", "Implement the following plan:", "No response requested."} {
 		if strings.HasPrefix(s, mark) {
 			return ""
 		}
