@@ -256,6 +256,14 @@ func TestNotMisleading(t *testing.T) {
 {"n":3,"role":"assistant","text":"The quotation fails."}`, 300, []string{"[failed go test ./queue] --- FAIL: TestDrain"}, nil},
 		"a part of an answer that is left out": {user + `{"n":2,"role":"assistant","text":"**1. The lock**\n\n- It is moved into the drain\n- It waits there\n\n**2. The table**\n\n` + code + `\n\n**3. The timer**\n\nIt fails at ` + "`03:00`" + `, because the ` + "`drain`" + ` is not there."}`, 110,
 			[]string{"[...]\n\n**3. The timer**"}, []string{"**2. The table**\n\n**3"}},
+		"a filter that ended well": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test -v ./queue","exit":1,"result":"--- FAIL: TestDrain"}
+{"n":3,"role":"tool","name":"Bash","cmd":"go test ./queue -json 2>&1 | grep Action","result":"ok"}
+{"n":4,"role":"assistant","text":"The drain still fails."}`, 300, []string{"[failed go test -v ./queue] --- FAIL: TestDrain"}, []string{"then passed"}},
+		"two plans without a title": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nThe table of jobs.","result":"ok"}
+{"n":3,"role":"user","text":"and the lock of the writer?"}
+{"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nThe lock is moved.","result":"ok"}`, 300, []string{"[plan] The table of jobs.", "[plan] The lock is moved."}, []string{"no answer"}},
+		"a plan with signs in its title": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Fix [ENT-12] the \"drain\"\n\nThe queue waits.","result":"ok"}`, 300,
+			[]string{"[plan \"Fix (ENT-12) the 'drain'\"] The queue waits."}, nil},
 		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":4,"role":"assistant","text":"It is merged."}`, 300, []string{"[pull request: https://example.com/pull/7]\n\nIt is merged."}, []string{"\npull request"}},

@@ -130,15 +130,15 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	x.Plans = x.Plans[max(0, len(x.Plans)-1):] // the others are earlier forms of it
 	over := func(r exchange.Refusal) bool { return r.Reason == "" && x.StopsAt(r.N) }
 	for _, s := range x.Plans {
-		label, heading := "plan", ""
-		if first, rest, _ := strings.Cut(strings.TrimSpace(s.Text), "\n"); strings.HasPrefix(first, "# ") {
-			heading, s.Text = exchange.PlanHeading(first), rest
-			label += ` "` + tokens.Clip(heading, 80) + `"`
+		label := "plan"
+		title, text := exchange.PlanTitle(s.Text)
+		if title != "" {
+			label += ` "` + title + `"`
 		}
 		if i := slices.IndexFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }); i >= 0 {
 			label += map[bool]string{true: refusedPlan, false: talkedPlan}[over(x.Refusals[i])]
 		}
-		add(version.Item{N: s.N, Kind: version.Assistant, Target: heading, Text: s.Text, Label: label})
+		add(version.Item{N: s.N, Kind: version.Assistant, Target: title, Text: text, Label: label})
 	}
 	whole := false
 	for _, d := range x.Dialogs {
@@ -242,7 +242,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	for _, m := range x.Made() {
 		add(version.Item{N: m.N, Kind: version.Call, Label: version.Created, Text: tokens.Clip(m.Text, 160)})
 	}
-	if len(x.Texts) == 0 && !refusedLast && (x.By == exchange.User || x.By == exchange.Script) {
+	if len(x.Texts)+len(x.Plans) == 0 && !refusedLast && (x.By == exchange.User || x.By == exchange.Script) {
 		add(version.Item{N: x.To, Kind: version.Call, Label: version.NoAnswer, Text: unanswered(x)})
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })

@@ -20,7 +20,8 @@ type run struct {
 // ran notes a command or a call, and adds a failure to x.
 func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed bool) {
 	r := run{key: keyOf(e), of: subjects(shell.Unfiltered(e.Cmd)), n: e.N, failed: failed, x: at, i: len(x.Failures)}
-	if !failed && e.Result == "" || cancelled(e.Result) {
+	searched := searches().MatchString(e.Cmd) // the exit status is that of the search, and a failure need not be in what it shows
+	if !failed && (e.Result == "" || searched && e.Verdict != "passed") || cancelled(e.Result) {
 		return // nothing is known
 	}
 	if failed {
@@ -62,6 +63,8 @@ func causes(e refine.Entry) []string {
 	}
 	return out
 }
+
+var searches = pattern(`\|\s*(grep|rg|jq)\b`)
 
 var placed = pattern(`^FAIL\s+\S|\.\w+[:(]\d+|(?i)assert|expect`)
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
@@ -254,6 +255,17 @@ func lastQuestion(text string) string {
 		}
 	}
 	return strings.TrimLeft(line, "-*_# ")
+}
+
+// PlanTitle divides a plan into its title, as a label can have it, and the text below it. The title is "" if it has none but "Plan".
+func PlanTitle(plan string) (title, text string) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(plan), "\n")
+	name, is := strings.CutPrefix(first, "# ")
+	if !is {
+		return "", plan
+	}
+	title = transcript.WithoutPlan(strings.TrimSpace(name))
+	return tokens.Clip(strings.NewReplacer("[", "(", "]", ")", `"`, "'").Replace(title), 80), rest
 }
 
 // PlanHeading returns the heading of a plan, or its first line.

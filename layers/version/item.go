@@ -36,13 +36,13 @@ type Item struct {
 	Kind     Kind
 	Label    string // see [Segment.Label]
 	Text     string
-	Target   string // of an Edit: the file
+	Target   string // of an Edit: the file; of a plan: its title
 	Line     int    // of an Edit: that of the first change, if it is known
 	Diff     string // of an Edit: the changed lines
 	Added    int    // of an Edit: lines
 	Removed  int
 	Covers   int  // of the Recap of a compaction: how many messages before N it retells, 0 if none of this session
-	Closing  bool // of Assistant: the last words before the user speaks again
+	Closing  bool // of Assistant: the last words before the user speaks again; of Command: the last one of which it is known how it ended
 	Replaced bool // of Assistant: a later text of its exchange says the same, or another cause
 	Fixed    int  // of Failure: the message in which the same thing succeeded later, or 0
 	Weight   int  // hundredths: a mark that is not kept still makes its text more important
