@@ -1,15 +1,20 @@
 package pack
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	gitbinary "github.com/go-git/go-git/v5/utils/binary"
+	"github.com/klauspost/compress/zlib"
 )
 
 // maxChain is the maximum length of a delta chain; git creates none longer than 4095.
@@ -37,18 +42,11 @@ func (u *unpacker) object(off int64) (k Kind, data []byte, err error) {
 		if k, data, known = u.cached(off); known {
 			break
 		}
-		var b bytes.Buffer
-		h, err := readEntry(u.p, off, u.end, func(h *packfile.ObjectHeader) io.Writer {
-			if h.Type.IsDelta() {
-				return nil
-			}
-			b.Grow(int(h.Length))
-			return &b
-		})
+		h, content, err := readEntry(u.p, off, u.end, func(k Kind) bool { return !k.IsDelta() })
 		if err != nil {
 			return 0, nil, err
 		}
-		if k, data = h.Type, b.Bytes(); !k.IsDelta() {
+		if k, data = h.Type, content; !k.IsDelta() {
 			u.keep(off, k, data)
 			break
 		}
@@ -100,11 +98,10 @@ func (u *unpacker) base(h *packfile.ObjectHeader) (int64, error) {
 
 // apply applies the delta at off to its base.
 func (u *unpacker) apply(base []byte, off int64) ([]byte, error) {
-	var b bytes.Buffer
-	if _, err := readEntry(u.p, off, u.end, func(*packfile.ObjectHeader) io.Writer { return &b }); err != nil {
+	_, delta, err := readEntry(u.p, off, u.end, func(Kind) bool { return true })
+	if err != nil {
 		return nil, err
 	}
-	delta := b.Bytes()
 	_, n := binary.Uvarint(delta) // the size of the base, then that of the result
 	size, m := binary.Uvarint(delta[max(n, 0):])
 	if n <= 0 || m <= 0 {
@@ -125,31 +122,80 @@ func (u *unpacker) apply(base []byte, off int64) ([]byte, error) {
 	return data, err
 }
 
-// readEntry reads the header of the entry at off, and unpacks its data into the writer that content returns, unless that
-// is nil.
-func readEntry(p io.ReaderAt, off, end int64, content func(*packfile.ObjectHeader) io.Writer) (*packfile.ObjectHeader, error) {
+// readEntry reads the header of the entry at off, and unpacks its data if wanted reports true. It does not use go-git's
+// scanner, which allocates buffers and computes the checksum of a whole pack for each entry.
+func readEntry(p io.ReaderAt, off, end int64, wanted func(Kind) bool) (h *packfile.ObjectHeader, data []byte, err error) {
 	if off < headerSize || off >= end {
-		return nil, fmt.Errorf("entry at byte %d of %d: %w", off, end, ErrCorrupt)
+		return nil, nil, fmt.Errorf("entry at byte %d of %d: %w", off, end, ErrCorrupt)
 	}
-	pack := io.NewSectionReader(p, 0, end)
-	src := &faultReader{Reader: pack}
-	scanner := packfile.NewScanner(struct {
-		io.Reader
-		io.Seeker
-	}{src, pack})
-	h, err := scanner.SeekObjectHeader(off)
+	src := &faultReader{Reader: io.NewSectionReader(p, off, end-off)}
+	in := inflaters.Get().(*inflater)
+	defer inflaters.Put(in)
+	in.Reset(src)
+	h, err = in.header(off)
 	if err == nil {
 		err = checkHeader(h, end-off)
 	}
-	if err == nil {
-		if w := content(h); w != nil {
-			_, err = unpack(scanner, h, w)
-		}
+	if err == nil && wanted(h.Type) {
+		data = make([]byte, h.Length)
+		err = in.fill(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("entry at byte %d: %w", off, src.damage(err))
+		return nil, nil, fmt.Errorf("entry at byte %d: %w", off, src.damage(err))
 	}
-	return h, nil
+	return h, data, nil
+}
+
+// An inflater reads an entry. Its buffers are used again for the next one.
+type inflater struct {
+	*bufio.Reader
+	z io.ReadCloser // nil until needed
+}
+
+var inflaters = sync.Pool{New: func() any { return &inflater{Reader: bufio.NewReader(nil)} }}
+
+// header reads the header of the entry at off.
+func (in *inflater) header(off int64) (*packfile.ObjectHeader, error) {
+	c, err := in.ReadByte()
+	h := &packfile.ObjectHeader{Type: entryKind(c), Offset: off, Length: int64(c & 15)}
+	for shift := 4; err == nil && c&0x80 != 0; shift += 7 {
+		if shift > 56 {
+			return nil, errors.New("size of more than 60 bits")
+		}
+		c, err = in.ReadByte()
+		h.Length |= int64(c&0x7f) << shift
+	}
+	switch {
+	case err != nil:
+	case h.Type == offsetDelta:
+		var back int64
+		if back, err = gitbinary.ReadVariableWidthInt(in); err == nil && (back <= 0 || back > off) {
+			err = fmt.Errorf("base %d bytes before it", back)
+		}
+		h.OffsetReference = off - back
+	case h.Type == refDelta:
+		_, err = io.ReadFull(in, h.Reference[:])
+	}
+	return h, err
+}
+
+// fill unpacks exactly len(data) bytes, and checks that nothing follows them.
+func (in *inflater) fill(data []byte) (err error) {
+	if in.z == nil {
+		in.z, err = zlib.NewReader(in)
+	} else {
+		err = in.z.(zlib.Resetter).Reset(in, nil)
+	}
+	if err == nil {
+		_, err = io.ReadFull(in.z, data)
+	}
+	if err != nil {
+		return err
+	}
+	if n, err := io.ReadFull(in.z, make([]byte, 1)); n > 0 || err != io.EOF {
+		return cmp.Or(err, fmt.Errorf("more than %d bytes", len(data)))
+	}
+	return nil
 }
 
 // checkHeader checks the kind and the size of an entry that takes at most room bytes.
@@ -163,15 +209,6 @@ func checkHeader(h *packfile.ObjectHeader, room int64) error {
 		return fmt.Errorf("%d bytes: %w", h.Length, ErrTooLarge)
 	}
 	return nil
-}
-
-// unpack copies the data of the entry to w, whose header the scanner has just read.
-func unpack(scanner *packfile.Scanner, h *packfile.ObjectHeader, w io.Writer) (crc uint32, err error) {
-	n, crc, err := scanner.NextObject(w)
-	if err == nil && n != h.Length {
-		err = fmt.Errorf("%d bytes instead of %d", n, h.Length)
-	}
-	return crc, err
 }
 
 // Size returns the declared size of an object, which [Dir.Get] verifies. The error wraps [ErrDelta] if it is stored as
@@ -195,7 +232,7 @@ func (d *Dir) Kind(id ID) (Kind, error) {
 
 func (d *Dir) header(id ID) (h *packfile.ObjectHeader, err error) {
 	err = d.withData(id, func(f *file, p *os.File, off, end int64) error {
-		h, err = readEntry(p, off, end, func(*packfile.ObjectHeader) io.Writer { return nil })
+		h, _, err = readEntry(p, off, end, func(Kind) bool { return false })
 		if err == nil && h.Type.IsDelta() {
 			err = ErrDelta
 		}

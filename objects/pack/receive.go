@@ -159,6 +159,15 @@ func (in *receiver) entry(scanner *packfile.Scanner) error {
 	return err
 }
 
+// unpack copies the data of the entry to w, whose header the scanner has just read.
+func unpack(scanner *packfile.Scanner, h *packfile.ObjectHeader, w io.Writer) (crc uint32, err error) {
+	n, crc, err := scanner.NextObject(w)
+	if err == nil && n != h.Length {
+		err = fmt.Errorf("%d bytes instead of %d", n, h.Length)
+	}
+	return crc, err
+}
+
 // spend adds n bytes of an object or a delta to the unpacked ones.
 func (in *receiver) spend(n int64) error {
 	if n > in.l.Object {
