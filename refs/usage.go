@@ -31,6 +31,9 @@ func (r *Repo) Usage(ctx context.Context, wanted func(Project) bool, visit func(
 			return err
 		}
 		u := usage{git: r.GitOf(Lane{Originals: originals}), seen: map[pack.ID]struct{}{}, visit: visit}
+		if u.sizes, err = u.git.Packs().EntrySizes(); err != nil {
+			return err
+		}
 		for _, l := range lanes {
 			if !wanted(l.Project) {
 				continue
@@ -46,6 +49,7 @@ func (r *Repo) Usage(ctx context.Context, wanted func(Project) bool, visit func(
 // usage walks over the commits of one repository.
 type usage struct {
 	git   *gitstore.Repo
+	sizes map[pack.ID]int64 // of the entries in packs
 	seen  map[pack.ID]struct{}
 	visit func(Usage) error
 }
@@ -60,9 +64,9 @@ func (u *usage) lane(ctx context.Context, l Lane) error {
 		if err != nil {
 			return err
 		}
-		at := Usage{Lane: l, Time: c.Time}
-		if _, err = u.add(id, at, "commit", nil); err == nil {
-			err = u.tree(c.Tree, at, nil)
+		at := Usage{Lane: l, Time: c.Time, Kind: "commit"}
+		if _, err = u.add(id, at, ""); err == nil {
+			err = u.tree(c.Tree, at)
 		}
 		if err != nil {
 			return fmt.Errorf("commit %s: %w", id, err)
@@ -74,46 +78,70 @@ func (u *usage) lane(ctx context.Context, l Lane) error {
 	return nil
 }
 
-// tree visits a tree, and the objects in it, that no tree before contains.
-func (u *usage) tree(id pack.ID, at Usage, path []string) error {
-	fresh, err := u.add(id, at, "tree", nil)
-	if err != nil || !fresh {
-		return err
-	}
-	entries, err := u.git.Tree(id)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		p := append(path, e.Name)
-		if e.Tree {
-			err = u.tree(e.ID, at, p)
-		} else {
-			_, err = u.add(e.ID, at, strings.TrimSuffix(strings.TrimSuffix(p[0], "es"), "s"), p)
+// A directory is a tree in a lane: the kind of the files in it, and their path so far without slashes.
+type directory struct {
+	id         pack.ID
+	kind, path string
+}
+
+// tree visits a tree, and the objects in it, that no tree before contains. The trees of a level are read together, on
+// all cores.
+func (u *usage) tree(root pack.ID, at Usage) error {
+	for level := []directory{{id: root}}; len(level) > 0; {
+		var fresh []directory
+		var ids []pack.ID
+		at.Kind = "tree"
+		for _, d := range level {
+			added, err := u.add(d.id, at, "")
+			if err != nil {
+				return err
+			}
+			if added {
+				fresh, ids = append(fresh, d), append(ids, d.id)
+			}
 		}
+		trees, err := u.git.Trees(ids)
 		if err != nil {
 			return err
+		}
+		level = level[:0]
+		for i, entries := range trees {
+			for _, e := range entries {
+				d := directory{e.ID, fresh[i].kind, fresh[i].path + e.Name}
+				if d.kind == "" {
+					d.kind, d.path = strings.TrimSuffix(strings.TrimSuffix(e.Name, "es"), "s"), ""
+				}
+				if e.Tree {
+					level = append(level, d)
+					continue
+				}
+				at.Kind = d.kind
+				if _, err := u.add(e.ID, at, d.path); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// add visits an object and reports whether it is new. An object that was visited before is skipped.
-func (u *usage) add(id pack.ID, at Usage, kind string, path []string) (bool, error) {
+// add visits an object at a path and reports whether it is new. An object that was visited before is skipped.
+func (u *usage) add(id pack.ID, at Usage, path string) (bool, error) {
 	if _, ok := u.seen[id]; ok {
 		return false, nil
 	}
 	u.seen[id] = struct{}{}
-	n, err := u.git.StoredSize(id)
-	if err != nil {
-		return false, err
+	var err error
+	var ok bool
+	if at.Bytes, ok = u.sizes[id]; !ok { // it is loose, or its pack is new
+		if at.Bytes, err = u.git.StoredSize(id); err != nil {
+			return false, err
+		}
 	}
-	at.Kind, at.Bytes = kind, n
-	if len(path) > 1 {
-		name := strings.Join(path[1:], "")
-		name, _, _ = strings.Cut(name[:min(len(name), 2*len(at.Name))], ".")
+	if path != "" {
+		name, _, _ := strings.Cut(path[:min(len(path), 2*len(at.Name))], ".")
 		if at.Name, err = objects.ParseHash(name); err != nil {
-			return false, fmt.Errorf("%s: %w", strings.Join(path, "/"), err)
+			return false, fmt.Errorf("%s %s: %w", at.Kind, path, err)
 		}
 	}
 	return true, u.visit(at)

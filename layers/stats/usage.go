@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/memvcs/mem/layers/engines"
@@ -18,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
 )
 
 // A Spent is what the API answers of one day, session, model or project used.
@@ -70,15 +72,9 @@ func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, o
 		if err != nil {
 			return out, err
 		}
-		for batch := range slices.Chunk(oldestFirst(st), 256) {
-			if err := ctx.Err(); err != nil {
-				return out, err
-			}
-			read, failed := make([][]answer, len(batch)), make([]error, len(batch))
-			state.Parallel(len(batch), runtime.GOMAXPROCS(0), func(i int) {
-				read[i], failed[i] = answers(ctx, db, p, batch[i].Now())
-			})
-			if err := errors.Join(failed...); err != nil {
+		for batch := range slices.Chunk(oldestFirst(st), 1024) {
+			read, err := readAll(ctx, db, p, batch)
+			if err != nil {
 				return out, err
 			}
 			for i, s := range batch {
@@ -129,6 +125,24 @@ func (o SpendingOptions) name(a answer, p state.Project, top *state.Session) (na
 		return p.Name, ""
 	}
 	return a.Time.In(o.Zone).Format(time.DateOnly), ""
+}
+
+// readAll returns the answers in each of some sessions, on all cores. A worker reads them in one view of the project, so that it
+// reads the directories of the lanes once.
+func readAll(ctx context.Context, db *state.DB, p state.Project, sessions []*state.Session) ([][]answer, error) {
+	read, failed := make([][]answer, len(sessions)), make([]error, runtime.GOMAXPROCS(0))
+	var next atomic.Int64
+	state.Parallel(len(failed), len(failed), func(w int) {
+		failed[w] = db.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+			for i := next.Add(1) - 1; err == nil && i < int64(len(sessions)); i = next.Add(1) - 1 {
+				if read[i], err = answers(ctx, db, tx, sessions[i].Now()); err == nil {
+					err = ctx.Err()
+				}
+			}
+			return err
+		})
+	})
+	return read, errors.Join(failed...)
 }
 
 // oldestFirst returns the sessions that count, subagents included, the oldest first.
@@ -187,17 +201,17 @@ func costOf(a answer) (micros int64, ok bool) {
 const usageVersion = 2
 
 // answers returns the usage of the answers in a transcript at a growth point, in order, each once with its last record.
-func answers(ctx context.Context, db *state.DB, p state.Project, at *records.Point) (out []answer, err error) {
+func answers(ctx context.Context, db *state.DB, tx *refs.Tx, at *records.Point) (out []answer, err error) {
 	file := db.CachePath("usage", at.Original.String())
 	if state.ReadCache(file, usageVersion, &out) {
 		return out, nil
 	}
-	out = nil
-	err = originals.Stream(ctx, db, p.ID, at.Original, func(r io.Reader) (err error) {
-		out, err = readAnswers(r)
-		return err
-	})
-	if err == nil {
+	r, err := tx.Get(ctx, at.Original)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if out, err = readAnswers(r); err == nil {
 		db.WriteCache(file, usageVersion, &out)
 	}
 	return out, err

@@ -15,7 +15,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -162,6 +165,22 @@ func (r *Repo) Tree(id pack.ID) ([]TreeEntry, error) {
 		return nil, fmt.Errorf("tree %s: %w", id, err)
 	}
 	return es, nil
+}
+
+// Trees returns the entries of several trees, which it reads on all cores.
+func (r *Repo) Trees(ids []pack.ID) ([][]TreeEntry, error) {
+	trees, errs := make([][]TreeEntry, len(ids)), make([]error, len(ids))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(ids)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(ids)); i = next.Add(1) - 1 {
+				trees[i], errs[i] = r.Tree(ids[i])
+			}
+		})
+	}
+	readers.Wait()
+	return trees, errors.Join(errs...)
 }
 
 // Commit returns a commit.

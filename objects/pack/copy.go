@@ -52,6 +52,28 @@ func (d *Dir) EntrySize(id ID) (n int64, err error) {
 	return n, nil
 }
 
+// EntrySizes returns the number of bytes that each object takes in the first pack that contains it.
+func (d *Dir) EntrySizes() (map[ID]int64, error) {
+	sizes := map[ID]int64{}
+	err := d.each(func(f *file) error {
+		_, end, err := f.open()
+		if err != nil {
+			return err
+		}
+		all, err := f.items()
+		for i, it := range all {
+			if _, ok := sizes[it.id]; err == nil && !ok {
+				sizes[it.id], err = entrySize(all, i, end)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sizes of objects: %w", err)
+	}
+	return sizes, nil
+}
+
 // StreamSize returns the length of the output of [Stream] for entries with a total of size bytes.
 func StreamSize(size int64) int64 { return headerSize + size + int64(idSize) }
 

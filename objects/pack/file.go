@@ -65,24 +65,40 @@ func (f *file) close() error {
 	return err
 }
 
-// entry returns the size of the entry at off, and its CRC-32 in the index. end is the end of the entries.
-func (f *file) entry(off, end int64) (size int64, sum uint32, err error) {
+// items returns the entries by their offsets, which it reads once.
+func (f *file) items() (all []item, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.all == nil {
-		if f.all, err = f.idx.items(); err != nil {
-			return 0, 0, err
-		}
+		f.all, err = f.idx.items()
 	}
-	i, ok := slices.BinarySearchFunc(f.all, off, func(it item, off int64) int { return cmp.Compare(it.off, off) })
-	next := end
-	if ok && i+1 < len(f.all) {
-		next = f.all[i+1].off
+	return f.all, err
+}
+
+// entry returns the size of the entry at off, and its CRC-32 in the index. end is the end of the entries.
+func (f *file) entry(off, end int64) (size int64, sum uint32, err error) {
+	all, err := f.items()
+	if err != nil {
+		return 0, 0, err
 	}
-	if !ok || next <= off || next > end {
+	i, ok := slices.BinarySearchFunc(all, off, func(it item, off int64) int { return cmp.Compare(it.off, off) })
+	if !ok {
 		return 0, 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
 	}
-	return next - off, f.all[i].crc, nil
+	size, err = entrySize(all, i, end)
+	return size, all[i].crc, err
+}
+
+// entrySize returns the size of the entry all[i]. end is the end of the entries.
+func entrySize(all []item, i int, end int64) (int64, error) {
+	off, next := all[i].off, end
+	if i+1 < len(all) {
+		next = all[i+1].off
+	}
+	if next <= off || next > end {
+		return 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
+	}
+	return next - off, nil
 }
 
 // checkPack checks, by header and checksum, that p is a pack and that x is its index.

@@ -81,14 +81,17 @@ func listPacks(dir string) ([]string, error) {
 // All yields the names of all objects in increasing order, each once.
 func (d *Dir) All() iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
-		xs, err := d.indexes()
+		var ids []ID
+		err := d.each(func(f *file) error {
+			x, err := f.index()
+			if err == nil {
+				ids = append(ids, x.ids()...)
+			}
+			return err
+		})
 		if err != nil {
 			yield(ID{}, fmt.Errorf("list objects: %w", err))
 			return
-		}
-		var ids []ID
-		for _, x := range xs {
-			ids = append(ids, x.ids()...)
 		}
 		slices.SortFunc(ids, Compare)
 		for _, id := range slices.Compact(ids) {
@@ -99,24 +102,21 @@ func (d *Dir) All() iter.Seq2[ID, error] {
 	}
 }
 
-// indexes returns the indexes of all packs that exist now.
-func (d *Dir) indexes() (xs []*index, err error) {
+// each calls use with each pack, and with all of them again if one was removed meanwhile.
+func (d *Dir) each(use func(*file) error) (err error) {
 	for range maxLists {
 		var files []*file
 		if files, _, err = d.list(true); err != nil {
-			return nil, err
+			return err
 		}
-		xs = xs[:0]
 		for _, f := range files {
-			var x *index
-			if x, err = f.index(); err != nil {
+			if err = use(f); err != nil {
 				break
 			}
-			xs = append(xs, x)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return xs, err
+			return err
 		}
 	}
-	return nil, err
+	return err
 }
