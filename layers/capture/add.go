@@ -212,7 +212,7 @@ func homeOf(ctx context.Context, db *state.DB, at *place, src Source) (state.Pro
 // read go to failed.
 func group(ctx context.Context, db *state.DB, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
 	var groups []*Group
-	looked, err := withDirs(ctx, db, peekAll(sources, failed), o)
+	looked, err := withDirs(ctx, db, peekAll(sources, db.Opts.Workers, failed), o)
 	if err != nil {
 		return nil, err
 	}
@@ -281,18 +281,19 @@ type peeked struct {
 }
 
 // peekAll reads the start of each source. Sources that cannot be read go to failed.
-func peekAll(sources []Source, failed *[]error) []peeked {
+func peekAll(sources []Source, workers int, failed *[]error) []peeked {
+	looked, errs := make([]peeked, len(sources)), make([]error, len(sources))
+	state.Parallel(len(sources), workers, func(i int) { looked[i], errs[i] = peek(sources[i]) })
 	var out []peeked
-	for _, src := range sources {
-		l, err := peek(src)
-		if err != nil {
-			*failed = append(*failed, &SourceError{src, err})
+	for i, src := range sources {
+		if errs[i] != nil {
+			*failed = append(*failed, &SourceError{src, errs[i]})
 			continue
 		}
 		if src.filesErr != nil { // its transcript is captured nevertheless
 			*failed = append(*failed, &SourceError{src, src.filesErr})
 		}
-		out = append(out, l)
+		out = append(out, looked[i])
 	}
 	return out
 }

@@ -308,7 +308,7 @@ func (c *Capture) closedEnd() (int64, error) {
 
 // lastLine returns the offset of the last line of a file: the byte after its last newline.
 func lastLine(f io.ReaderAt, size int64) (int64, error) {
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, min(size, 64<<10))
 	for at := size; at > 0; {
 		n := min(at, int64(len(buf)))
 		if _, err := f.ReadAt(buf[:n], at-n); err != nil {

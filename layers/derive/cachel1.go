@@ -12,11 +12,12 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
-// CacheL1 computes the L1 and token counts of sessions on all cores, so that later commands find them in the cache. It
-// calls progress after each session, from several goroutines.
+// CacheL1 computes the missing L1 and token counts of sessions on all cores, so that later commands find them in the cache.
+// It calls progress after each session, from several goroutines.
 func CacheL1(ctx context.Context, db *state.DB, added []capture.Added, progress func(bytes int64)) error {
 	var projects []refs.Project
 	of := map[refs.Project][]int{}
@@ -26,9 +27,9 @@ func CacheL1(ctx context.Context, db *state.DB, added []capture.Added, progress 
 		}
 		of[a.Project.ID] = append(of[a.Project.ID], i)
 	}
-	errs := make([]error, len(added))
+	errs, have := make([]error, len(added)), cachedL1(db)
 	for len(projects) > 0 && ctx.Err() == nil {
-		states := map[refs.Project]*state.State{}
+		states, counted := map[refs.Project]*state.State{}, map[refs.Project]map[objects.Hash]int{}
 		var todo []int
 		for len(projects) > 0 && len(todo) < maxLoaded {
 			p := projects[0]
@@ -37,12 +38,17 @@ func CacheL1(ctx context.Context, db *state.DB, added []capture.Added, progress 
 				return errors.Join(append(errs, err)...)
 			}
 			st.Index() // built here because the workers read it concurrently
-			states[p], projects, todo = st, projects[1:], append(todo, of[p]...)
+			states[p], counted[p] = st, capture.KnownTokens(db, p)
+			projects, todo = projects[1:], append(todo, of[p]...)
 		}
 		state.Parallel(len(todo), db.Opts.Workers, func(k int) {
 			i := todo[k]
-			if ctx.Err() == nil {
-				errs[i] = cacheL1(ctx, db, states[added[i].Project.ID], added[i])
+			p := added[i].Project.ID
+			s := states[p].Session(added[i].Session)
+			if ctx.Err() == nil && s != nil { // it is nil if the session was forgotten
+				if _, ok := counted[p][s.Now().Original]; !ok || !have[l1Name(s)] {
+					errs[i] = cacheL1(ctx, db, p, s)
+				}
 			}
 			if progress != nil {
 				progress(added[i].Now.Size)
@@ -56,29 +62,33 @@ func CacheL1(ctx context.Context, db *state.DB, added []capture.Added, progress 
 // import do not fit into memory.
 const maxLoaded = 4096
 
-func cacheL1(ctx context.Context, db *state.DB, st *state.State, a capture.Added) error {
-	s := st.Session(a.Session)
-	if s == nil {
-		return nil // forgotten
-	}
-	l1, err := originals.L1(ctx, db, a.Project.ID, s.Now().Original, refine.Full)
+func cacheL1(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) error {
+	l1, err := originals.L1(ctx, db, p, s.Now().Original, refine.Full)
 	if err != nil {
 		return err
 	}
 	l1.Close() // opening it filled the cache
-	_, err = markers.Counts(ctx, db, a.Project.ID, s, s.Now())
+	_, err = markers.Counts(ctx, db, p, s, s.Now())
 	return err
 }
 
-// WithoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.
-func WithoutL1(db *state.DB, st *state.State) (out []*state.Session) {
+// cachedL1 returns the names of the L1 in the cache, none if it cannot be read.
+func cachedL1(db *state.DB) map[string]bool {
 	entries, _ := os.ReadDir(db.CachePath("l1")) // a missing L1 only costs time
 	have := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		have[e.Name()] = true
 	}
+	return have
+}
+
+func l1Name(s *state.Session) string { return originals.L1Name(s.Now().Original, refine.Full) }
+
+// WithoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.
+func WithoutL1(db *state.DB, st *state.State) (out []*state.Session) {
+	have := cachedL1(db)
 	for _, s := range st.Recent() {
-		if !have[originals.L1Name(s.Now().Original, refine.Full)] {
+		if !have[l1Name(s)] {
 			out = append(out, s)
 		}
 	}

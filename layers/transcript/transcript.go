@@ -83,11 +83,14 @@ func Whole(r io.Reader) iter.Seq2[Value, error] {
 			stopped = !yield(Value{N: n, Off: p.off, Size: int64(len(p.raw)), Raw: p.raw, Opaque: p.opaque}, nil)
 			return !stopped
 		}
-		buf := make([]byte, 256<<10)
+		buf := make([]byte, 8<<10) // most files are short
 		for {
 			k, err := r.Read(buf)
 			if !s.feed(buf[:k], emit) {
 				return
+			}
+			if k == len(buf) && k < 256<<10 {
+				buf = make([]byte, 2*k)
 			}
 			if err == io.EOF {
 				s.close(true, emit)
