@@ -337,6 +337,9 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 
 // runSync pulls, then pushes the project of the directory and those that were pushed before.
 func runSync(ctx context.Context, run app.Run, r refs.Remote) error {
+	if err := mayAsk(ctx, run, r); err != nil {
+		return err
+	}
 	in, err := runFetch(ctx, run, r)
 	if err != nil {
 		return err
@@ -362,6 +365,26 @@ func runSync(ctx context.Context, run app.Run, r refs.Remote) error {
 		return err
 	}
 	return cmp.Or(noteUnstored(ctx, run), pushStatus(out), fetchStatus(in))
+}
+
+// mayAsk returns the error of a question that the push will ask and that has no terminal, so that nothing is pulled.
+func mayAsk(ctx context.Context, run app.Run, r refs.Remote) error {
+	if run.Opt.Yes || run.Opt.DryRun || run.Term.Stdin && run.Term.Stderr {
+		return nil
+	}
+	projects, err := projectsToSync(ctx, run, r)
+	if err != nil {
+		return err
+	}
+	lanes, err := run.DB.Refs.Lanes()
+	for _, l := range lanes {
+		i := slices.IndexFunc(projects, func(p state.Project) bool { return p.ID == l.Project })
+		if _, sent := r.Projects[l.Project]; i >= 0 && !sent && l.Device == run.DB.Refs.Device().ID {
+			_, err := ConsentTo(run.Env, projects, projects)(projects[i], r)
+			return err
+		}
+	}
+	return err
 }
 
 // projectsToSync returns the project of the directory and those that were pushed to the remote before.
