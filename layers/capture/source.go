@@ -127,6 +127,7 @@ type Added struct {
 	Tail      int64 // bytes of an unclosed value at the end, stored in a patch
 	Echo      int   // typed messages that another session contains already
 	Rewound   int   // typed messages that the user withdrew since the last capture
+	LeftOut   int   // new lines that were forgotten before
 	Tokens    int   // of the session, see [CountAdded]
 	Counted   bool  // Tokens is known
 
@@ -368,7 +369,7 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 		c.snap.Scan, c.added.Rewound = sc.Summary().Carry, c.newlyRewound()
 	}
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
-	c.added.Long = sum.Long
+	c.added.Long, c.added.LeftOut = sum.Long, originals.LeftOut(c.File, at.Raw)
 	c.added.Stored = g.Stored
 	at.Exact.Write(c.tail)
 	c.makePatch(at, redact.Shift(clean.Cuts, before), at.Exact.Sum())

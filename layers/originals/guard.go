@@ -240,6 +240,18 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 	return out, nil
 }
 
+// LeftOut returns the number of records from an offset on that [Guard.Through] left out of a file as a whole.
+func LeftOut(f SourceFile, from int64) (n int) {
+	if g, ok := f.(*guarded); ok {
+		for _, o := range g.masks {
+			if o.whole && o.at >= from {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
 	n, err := g.SourceFile.ReadAt(p, off)
 	g.masks.Put(p[:n], off)

@@ -29,7 +29,7 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed, ignored []
 		printAddedProjects(e, op, added)
 	}
 	if len(added) != 1 || len(failed) > 0 {
-		printAddedTotal(e, op, added, len(failed), many)
+		printAddedTotal(e, op, added, len(failed), len(ignored), many)
 	}
 	printErrors(e, e.StderrStyle().Red("error:"), failed)
 	if !e.Opt.Quiet {
@@ -62,7 +62,7 @@ func addedObject(a capture.Added) app.Object {
 		"title", now.Scan.Title, "messages", now.Scan.Messages, "values", now.Scan.Values, "opaque", now.Scan.Opaque,
 		"markers", newMarkers(a), "bytes", now.Size + a.Tail, "newBytes", a.NewBytes, "tailBytes", a.Tail, "files", a.Files,
 		"tokens", tokens, "original", now.Original.String(), "storedBytes", a.Stored, "commit", a.Commit, "tooLong", a.Long,
-		"rewound", a.Rewound, "hidden,omitempty", a.Hidden, "shown,omitempty", a.Shown}
+		"rewound", a.Rewound, "leftOut,omitempty", a.LeftOut, "hidden,omitempty", a.Hidden, "shown,omitempty", a.Shown}
 }
 
 // newMarkers counts the markers in the added part.
@@ -122,7 +122,15 @@ func printAddedSession(e *app.Env, a capture.Added) {
 	if n := len(a.Now.Markers); n > 0 {
 		e.Report(" %d new pinned text%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
 	}
+	if a.LeftOut > 0 {
+		e.Report(" left out: %s\n", leftOut(a.LeftOut))
+	}
 	warnAdded(e, a)
+}
+
+// leftOut describes lines of a file that were forgotten before, here or on another device.
+func leftOut(n int) string {
+	return term.Count(n, "line") + " forgotten before, here or on another device"
 }
 
 // warnAdded warns of problems in an added session.
@@ -222,24 +230,33 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 // ofSubagent reports whether a session is that of a subagent.
 func ofSubagent(a capture.Added) bool { return cmp.Or(a.Now.Parent, a.Now.Scan.Parent()) != "" }
 
-// printAddedTotal prints the totals of all sessions for people; of many, also how much could not be read.
-func printAddedTotal(e *app.Env, op string, added []capture.Added, failed int, many bool) {
+// printAddedTotal prints the totals of all sessions for people; of many, also how much could not be read. Claude Code does
+// not list sessions without a message.
+func printAddedTotal(e *app.Env, op string, added []capture.Added, failed, ignored int, many bool) {
 	var bytes, stored int64
-	opaque, long, unchanged, hidden, forgotten, subagents := 0, 0, 0, 0, 0, 0
+	opaque, long, unchanged, hidden, forgotten, subagents, same, empty, left := 0, 0, 0, 0, 0, 0, 0, 0, 0
 	for _, a := range added {
 		bytes += a.NewBytes
 		stored += a.Stored
 		opaque += a.Now.Scan.Opaque
 		long += a.Long
+		left += a.LeftOut
 		switch {
 		case a.Hidden:
 			hidden++
-		case a.Change == "unchanged":
-			unchanged++
+			continue
 		case a.Change == "forgotten":
 			forgotten++
+			continue
+		case a.Change == "unchanged" && ofSubagent(a):
+			same++
+		case a.Change == "unchanged":
+			unchanged++
 		case ofSubagent(a):
 			subagents++
+		}
+		if a.Now.Scan.Messages == 0 {
+			empty++
 		}
 	}
 	verb := e.Verb(op, "would "+op)
@@ -247,20 +264,23 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, failed int, m
 		e.Note("nothing to %s", op)
 		return
 	}
-	changed, also := len(added)-unchanged-hidden-forgotten-subagents, ""
-	if hidden > 0 {
-		also = fmt.Sprintf(", %d hidden", hidden)
+	changed, also := len(added)-unchanged-same-hidden-forgotten-subagents, app.If(same > 0, fmt.Sprintf(" and %d of subagents", same))
+	also += " unchanged"
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{empty, "without a message"}, {hidden, "hidden"}, {forgotten, "forgotten"}, {ignored, "ignored"}, {failed, "failed"}} {
+		if part.n > 0 {
+			also += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
 	}
-	if forgotten > 0 {
-		also += fmt.Sprintf(", %d forgotten", forgotten)
-	}
-	if failed > 0 {
-		also += fmt.Sprintf(", %d failed", failed)
-	}
-	e.Report("%s: %s new or changed, %d unchanged%s, %s%s\n", verb, term.Sessions(changed, subagents), unchanged, also,
+	e.Report("%s: %s new or changed, %d%s, %s%s\n", verb, term.Sessions(changed, subagents), unchanged, also,
 		app.BytesText(bytes), storedText(stored))
 	if opaque > 0 && many {
 		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))
+	}
+	if left > 0 && many {
+		e.Note("left out: %s (-v prints of which sessions)", leftOut(left))
 	}
 	if long > 0 && many {
 		e.Warn("%s: %s (-v prints where)", term.Count(long, "new line"), tooLong)
