@@ -21,18 +21,14 @@ import (
 // Parallel calls f(0) to f(n-1) on up to workers goroutines.
 func Parallel(n, workers int, f func(i int)) {
 	var wg sync.WaitGroup
-	next := make(chan int)
-	for range max(1, min(workers, n)) {
+	var next atomic.Int64
+	for range min(max(workers, 1), n) {
 		wg.Go(func() {
-			for i := range next {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				f(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 }
 

@@ -192,11 +192,11 @@ func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capt
 const databaseHint = "opencode session list; opencode export SESSION > SESSION.json; " +
 	"mem import --agent opencode SESSION.json"
 
-// makeDigests computes the digests for hand-overs in advance, to save time at the start of sessions.
+// makeDigests computes the digests of the projects with new data in advance, to save time at the start of sessions.
 func makeDigests(ctx context.Context, m *layers.Memory, added []capture.Added) error {
 	made := map[refs.Project]bool{}
 	for _, a := range added {
-		if made[a.Project.ID] {
+		if a.Change == "unchanged" || made[a.Project.ID] {
 			continue
 		}
 		made[a.Project.ID] = true
