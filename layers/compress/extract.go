@@ -132,15 +132,19 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 // names nothing, or shorter and states no cause, and does not begin like an answer: nobody understands it without what it is about.
 func (o *order) quiet() {
 	for from, to := 0, 0; from < len(o.units); from = to {
-		told := ""
+		var text strings.Builder
 		for to = from; to < len(o.units) && o.units[to].item == o.units[from].item; to++ {
-			if o.units[to].flags&idle == 0 {
-				told += o.units[to].text + "\n"
+			if o.units[from].class == prose && o.units[to].flags&idle == 0 {
+				text.WriteString(o.units[to].text + "\n")
 			}
 		}
+		if o.units[from].class != prose {
+			continue
+		}
 		const few = 100 // bytes
+		told := text.String()
 		nameless := len(told) <= shortNote && !named().MatchString(told) && !reason().MatchString(told)
-		if o.units[from].class != prose || verdict().MatchString(told) ||
+		if verdict().MatchString(told) ||
 			!o.items[o.units[from].item].Replaced && !nameless && !exchange.Reacts(told) && (len(told) > few || exchange.Supposes(told)) {
 			continue
 		}

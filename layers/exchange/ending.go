@@ -41,12 +41,12 @@ func EndingOf(xs []Exchange) Ending {
 			if c.Commits {
 				e.Commits++
 				e.Commit, e.Pushed = c, false
-			} else if c.Exit == 0 && c.Verdict != Failed && commits().MatchString(c.Cmd) && !strings.Contains(c.Cmd, "--dry-run") {
+			} else if c.Exit == 0 && c.Verdict != Failed && hasGit(c.Cmd) && commits().MatchString(c.Cmd) && !strings.Contains(c.Cmd, "--dry-run") {
 				e.Told = c.N
 			}
 			if c.Pushes {
 				e.Push = c
-			} else if c.Exit == 0 && c.Verdict != Failed && pushes().MatchString(c.Cmd) {
+			} else if c.Exit == 0 && c.Verdict != Failed && hasGit(c.Cmd) && pushes().MatchString(c.Cmd) {
 				e.Pushed = true
 			}
 			if check := checkOf(c.Cmd); c.Verdict != None && check != "" {
@@ -222,6 +222,11 @@ var (
 	announced = pattern(`(?i)(^|[.!?:] )\W*(now |first,? |next,? |then |ok(ay)?[.,] )?let me (check|look|see|find|read|search|explore|run|try|verify|trace|fix|update|add|start|begin|first|also|now|get|examine|investigate|understand|review|test|create|write|implement)\b[^.?!]*[.:…]?$`)
 	denied    = pattern(`(?i)\b(not|n't|never|un|nothing|before|once|if|when|until|after|should|would|be)\b[^.]*$`)
 )
+
+// hasGit reports whether a command may match commits or pushes, which are slow on a long line.
+func hasGit(cmd string) bool {
+	return strings.Contains(cmd, "git") || strings.Contains(cmd, "gh") || strings.Contains(cmd, "gt")
+}
 
 // pattern returns a regular expression that is compiled when it is first used.
 func pattern(s string) func() *regexp.Regexp {

@@ -12,8 +12,8 @@ func expression(s string) func() *regexp.Regexp {
 }
 
 var (
-	commits   = expression(`\bgit\b[^\n;&|]*\scommit\b`)
-	pushes    = expression(`\bgit\b[^\n;&|]*\spush\b`)
+	gitCommit = expression(`\bgit\b[^\n;&|]*\scommit\b`)
+	gitPush   = expression(`\bgit\b[^\n;&|]*\spush\b`)
 	fetches   = expression(`\bgit\b[^\n;&|]*\s(pull|fetch)\b`)
 	messages  = expression(`\s(-[a-z]*m|--message)\b`)
 	committed = expression(`^\[[^\[\]]* [0-9a-f]{7,40}\] (.*)$`)
@@ -21,11 +21,17 @@ var (
 	wrapped   = expression(`^FAILED: git (commit|push)\b`)
 )
 
+// commits and pushes report whether a shell line contains "git commit" and "git push". The expressions are slow on a long line.
+func commits(line string) bool {
+	return strings.Contains(line, "commit") && gitCommit().MatchString(line)
+}
+func pushes(line string) bool { return strings.Contains(line, "push") && gitPush().MatchString(line) }
+
 // gitDone returns which of "git commit" and "git push" a shell line contains, in whatever form, and its output shows to
 // be done: by the line with which git names the commit, with the message that the shell line gives, and by those with
 // which it names the updated branches of the remote. The exit status need not belong to them.
 func gitDone(line, out string) (done []string) {
-	commit, push := commits().MatchString(line), pushes().MatchString(line)
+	commit, push := commits(line), pushes(line)
 	if !commit && !push {
 		return nil
 	}
@@ -58,7 +64,7 @@ func gitDone(line, out string) (done []string) {
 
 // gitFailed returns the line with which a wrapper of git says that it failed, whose exit status is 0 all the same, or "".
 func gitFailed(line, out string) string {
-	if commits().MatchString(line) || pushes().MatchString(line) {
+	if commits(line) || pushes(line) {
 		for s := range strings.Lines(out) {
 			if s = strings.TrimRight(s, "\r\n"); wrapped().MatchString(s) {
 				return s

@@ -56,7 +56,12 @@ func Short(cmd string) string {
 }
 
 // Unfiltered returns a command without what shows a part of its output at its end.
-func Unfiltered(cmd string) string { return filters().ReplaceAllString(cmd, "") }
+func Unfiltered(cmd string) string {
+	if !strings.Contains(cmd, "|") { // the expression is slow
+		return cmd
+	}
+	return filters().ReplaceAllString(cmd, "")
+}
 
 var (
 	filters = expression(`( 2>&1)?\s*\|\s*(grep|rg|head|tail)\b[^;&]*$`)
