@@ -85,7 +85,7 @@ func verifyFile(file, magic string) (int64, error) {
 	if body < int64(len(magic)) {
 		return 0, fmt.Errorf("%d bytes: %w", fi.Size(), ErrCorrupt)
 	}
-	r := bufio.NewReaderSize(f, 1<<20)
+	r := bufio.NewReaderSize(f, int(min(fi.Size(), 1<<20)))
 	if head, err := r.Peek(len(magic)); err != nil || string(head) != magic {
 		return 0, fmt.Errorf("begins with %q: %w", head, ErrCorrupt)
 	}
