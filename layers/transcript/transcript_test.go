@@ -114,6 +114,7 @@ func checkValues(t *testing.T, b []byte) {
 	if gap := b[end:]; len(bytes.Trim(gap, " \t\r\n")) > 0 {
 		t.Fatalf("lost %q at the end of %q", gap, b)
 	}
+	checkStream(t, b)
 }
 
 // checkStream holds that a stream in small pieces gives what [Values] gives.
@@ -205,7 +206,6 @@ func checkGrowth(t *testing.T, b []byte, cut int) {
 	if len(part) > len(all) || !slices.Equal(part, all[:len(part)]) {
 		t.Fatalf("%q closed at %d: %q, grown: %q", b, closed, part, all)
 	}
-	checkStream(t, b)
 	rest := spell(b[closed:])
 	if !slices.Equal(append(part, rest...), all) {
 		t.Fatalf("%q cut at %d: %q + %q, want %q", b, closed, part, rest, all)
