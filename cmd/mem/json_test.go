@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -403,7 +404,7 @@ func membersOf(path string, v any) []string {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			at := path + "." + k
-			if variableMember.MatchString(k) {
+			if variableMember().MatchString(k) {
 				at = path + ".*"
 			}
 			list = append(append(list, at), membersOf(at, v[k])...)
@@ -418,7 +419,9 @@ func membersOf(path string, v any) []string {
 }
 
 // variableMember matches members that are values themselves: ids, hashes, dates, paths.
-var variableMember = regexp.MustCompile(`^[0-9a-f-]{8,}$|^[0-9.]+$|[/:]`)
+var variableMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-f-]{8,}$|^[0-9.]+$|[/:]`)
+})
 
 // jsonText is the page.
 func jsonText(examples map[string]jsonExample) []byte {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -94,7 +95,9 @@ func (s *damagedStore) copy() string {
 }
 
 // meaningless are the files whose bytes say nothing: locks, names of branches that were here, and what can be made again.
-var meaningless = regexp.MustCompile(`^(cache/|reserve$|.*\.lock$|(memory|originals)\.git/mem/)`)
+var meaningless = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(cache/|reserve$|.*\.lock$|(memory|originals)\.git/mem/)`)
+})
 
 // files lists the files of the store that carry meaning, and the others.
 func (s *damagedStore) files() (meaning, none []string) {
@@ -107,7 +110,7 @@ func (s *damagedStore) files() (meaning, none []string) {
 		if fi, ferr := d.Info(); ferr != nil || fi.Size() == 0 {
 			return errors.Join(err, ferr)
 		}
-		if rel = filepath.ToSlash(rel); meaningless.MatchString(rel) {
+		if rel = filepath.ToSlash(rel); meaningless().MatchString(rel) {
 			none = append(none, rel)
 		} else {
 			meaning = append(meaning, rel)
@@ -232,13 +235,15 @@ func TestRepairBranchAndCommits(t *testing.T) {
 }
 
 // mayGo are files that may be deleted: there is no telling whether the user did it.
-var mayGo = regexp.MustCompile(`^config\.json(\.sum)?$|^remotes\.json$|\.idx$`)
+var mayGo = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^config\.json(\.sum)?$|^remotes\.json$|\.idx$`)
+})
 
 func (s *damagedStore) repaired(dir, file string, h harm) {
 	s.t.Helper()
 	what := file + ", " + h.name
 	code, out := s.run(dir, "fsck")
-	if h.do == nil && mayGo.MatchString(file) && code == app.ExitDone {
+	if h.do == nil && mayGo().MatchString(file) && code == app.ExitDone {
 		return
 	}
 	if code != app.ExitNo || !strings.Contains(out, "problem") {

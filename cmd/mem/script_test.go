@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,7 +31,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the scripts compare with anew; read the diff")
 
-// TestMain lets the scripts run this program, and some programs that misbehave, as processes.
+// TestMain lets the scripts run this program, and some programs that misbehave, as processes. Each of them makes the package variables
+// of the tests, so an expression of a test is compiled when it is first used.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mem":        unhurried,
@@ -57,12 +59,14 @@ func TestMain(m *testing.M) {
 //	silentserver         take requests at $SILENTURL and never answer
 //	noerrors FILE        the log of hooks is empty or not there
 //	await REGEXP mem ... run mem until what it prints matches: what is in the background has time to happen
+//	sample               what "mem init -q" and "mem import -q $SAMPLE" do: a copy of the store that they have once made
 //	torn FILE            take the last newline off FILE: it is being written
 //	supported ARGS ...   answer the questions of "mem facts verify ARGS" with yes, and those about KANGAROOS with no
 //	zstd FILE            compress FILE to FILE.zst and remove it
 //	env MEM_NOW=...      give mem another time
 func TestScript(t *testing.T) {
 	t.Parallel()
+	made := &sample{dir: filepath.Join(t.TempDir(), "store")}
 	testscript.Run(t, testscript.Params{
 		Dir:                filepath.Join("testdata", "script"),
 		RequireUniqueNames: true,
@@ -85,6 +89,8 @@ func TestScript(t *testing.T) {
 			"b3":     b3,
 			"sum":    addSum,
 			"fill":   fill,
+
+			"sample": made.copyTo,
 
 			"torn": tearFile,
 			"zstd": compressFile,
@@ -128,6 +134,7 @@ func setupScript(env *testscript.Env) error {
 		{"CLAUDE_CONFIG_DIR", filepath.Join(home, ".claude")},
 		{"SAMPLE", sample}, // a configuration directory of Claude Code
 		{"GIT_CONFIG_NOSYSTEM", "1"}, {"LC_ALL", "C.UTF-8"}, {"TZ", "UTC"},
+		{"GOGC", "400"}, // most commands are over before they have used 16 MB: what is collected before takes an eighth of the time
 	} {
 		env.Setenv(v[0], v[1])
 	}
@@ -285,6 +292,38 @@ func addSum(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), disk.WithSum(b), 0o600))
+}
+
+// A sample is a store with the sessions of $SAMPLE. What is imported is the same in each script, and takes longer than a copy.
+type sample struct {
+	dir    string
+	making sync.Mutex
+	now    string // $MEM_NOW when it was made
+}
+
+// copyTo makes the store of a script. The first one makes it with mem, and all others get a copy.
+func (s *sample) copyTo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: sample")
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	from, to := s.dir, ts.Getenv("MEM_DIR")
+	_, none := exec.LookPath("cp") // which keeps the permissions
+	if _, err := os.Stat(s.dir); err != nil || none != nil {
+		ts.Check(ts.Exec("mem", "init", "-q"))
+		ts.Check(ts.Exec("mem", "import", "-q", ts.Getenv("SAMPLE")))
+		from, to, s.now = to, from, ts.Getenv("MEM_NOW")
+	}
+	if none != nil {
+		return
+	}
+	if ts.Getenv("MEM_NOW") != s.now {
+		ts.Fatalf("the sample is of %s: use mem init and mem import", s.now)
+	}
+	if out, err := exec.Command("cp", "-Rp", from, to).CombinedOutput(); err != nil {
+		ts.Fatalf("copy %s to %s: %v: %s", from, to, err, out)
+	}
 }
 
 // tearFile takes the last newline off a file.

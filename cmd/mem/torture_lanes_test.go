@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func newLanesWorld(t *testing.T) *lanesWorld {
 		w.put(t, hub+"/HEAD", "ref: refs/heads/main\n")
 		w.put(t, hub+"/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
 	}
-	for name, text := range laneWorldFiles {
+	for name, text := range laneWorldFiles() {
 		w.put(t, name, text)
 	}
 	for _, line := range strings.Split(strings.TrimSpace(laneWorldCommands), "\n") {
@@ -161,17 +162,19 @@ func laneSession(id string, day int, texts ...string) string {
 	return b.String()
 }
 
-var laneWorldFiles = map[string]string{
-	"a1aaaaaa.jsonl": laneSession("a1aaaaaa", 15, "Coupons must never be negative. ##keepit0.90##Never ship on Friday.##/keepit##", "Understood, I added a check for that to the coupon code.",
-		"Now part one of the work on pkg/one/file.go, with the tests.", "Part one is done in pkg/one/file.go, the tests pass.", "Then part two of the work on pkg/two/file.go.", "Part two is done as well, in pkg/two/file.go."),
-	"b2bbbbbb.jsonl": laneSession("b2bbbbbb", 16, "Taxes are rounded down.", "I rounded the taxes down everywhere in the shop."),
-	"c3cccccc.jsonl": laneSession("c3cccccc", 17, "Remove the old cart.", "The old cart is gone."),
-	"d4dddddd.jsonl": laneSession("d4dddddd", 18, "Add a banner to the shop.", "The banner is there."),
-	"save.json":      `{"session":"a1aaaaaa","through":2,"exchanges":[{"messages":[1,2],"topic":"coupon codes","facts":[{"kind":"decision","text":"Coupons must never be negative.","evidence":[{"message":1,"quote":"Coupons must never be negative."}]}]}]}`,
-	"start.json":     `{"session_id":"f6ffffff","cwd":"/home/dev/shop","hook_event_name":"SessionStart","source":"startup","transcript_path":"/home/dev/none/f6ffffff.jsonl"}`,
+var laneWorldFiles = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"a1aaaaaa.jsonl": laneSession("a1aaaaaa", 15, "Coupons must never be negative. ##keepit0.90##Never ship on Friday.##/keepit##", "Understood, I added a check for that to the coupon code.",
+			"Now part one of the work on pkg/one/file.go, with the tests.", "Part one is done in pkg/one/file.go, the tests pass.", "Then part two of the work on pkg/two/file.go.", "Part two is done as well, in pkg/two/file.go."),
+		"b2bbbbbb.jsonl": laneSession("b2bbbbbb", 16, "Taxes are rounded down.", "I rounded the taxes down everywhere in the shop."),
+		"c3cccccc.jsonl": laneSession("c3cccccc", 17, "Remove the old cart.", "The old cart is gone."),
+		"d4dddddd.jsonl": laneSession("d4dddddd", 18, "Add a banner to the shop.", "The banner is there."),
+		"save.json":      `{"session":"a1aaaaaa","through":2,"exchanges":[{"messages":[1,2],"topic":"coupon codes","facts":[{"kind":"decision","text":"Coupons must never be negative.","evidence":[{"message":1,"quote":"Coupons must never be negative."}]}]}]}`,
+		"start.json":     `{"session_id":"f6ffffff","cwd":"/home/dev/shop","hook_event_name":"SessionStart","source":"startup","transcript_path":"/home/dev/none/f6ffffff.jsonl"}`,
 
-	"precious.jsonl": "precious\n", "victim.jsonl": "precious\n",
-}
+		"precious.jsonl": "precious\n", "victim.jsonl": "precious\n",
+	}
+})
 
 // ownCommands are the commands of the user after the fetch, in this order.
 const ownCommands = `
@@ -399,7 +402,7 @@ func (w *lanesWorld) ofTheUser(line, out string) string {
 			keep = append(keep, strings.TrimRight(text, "\t\n")+"\n") // without the cell of notes, if there is none
 		}
 	}
-	return clockPlaces.ReplaceAllString(strings.Join(keep, ""), "COMMIT")
+	return clockPlaces().ReplaceAllString(strings.Join(keep, ""), "COMMIT")
 }
 
 // filesElsewhere describes all files of a home but the memory's and those of its remotes.
@@ -419,7 +422,7 @@ func filesElsewhere(t *testing.T, home string) string {
 		}
 		content, err := os.ReadFile(path)
 		if filepath.Base(path) == "composition.json" {
-			content = recordNames.ReplaceAll(bytes.ReplaceAll(content, []byte(home), nil), nil)
+			content = recordNames().ReplaceAll(bytes.ReplaceAll(content, []byte(home), nil), nil)
 		}
 		fmt.Fprintf(&b, "%s %x\n", rel, sha256.Sum256(content))
 		return err
@@ -484,7 +487,11 @@ func (w *lanesWorld) describe(t *testing.T, want []outcome, numbers []uint64) st
 
 // clockPlaces are names of commits that this test made, numbers of their trees, and sizes: they depend on the clock, which goes on from those of others. So is the number
 // of all sessions, which "mem status" tells by devices in the lines below it.
-var clockPlaces = regexp.MustCompile(`\b[0-9a-f]{40}\b|\([0-9a-f]{7}, |\[[^ ]+ [0-9a-f]{7}\]|[0-9]+ objects|[0-9.]+ kB|[0-9]+ sessions in memory`)
+var clockPlaces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b[0-9a-f]{40}\b|\([0-9a-f]{7}, |\[[^ ]+ [0-9a-f]{7}\]|[0-9]+ objects|[0-9.]+ kB|[0-9]+ sessions in memory`)
+})
 
 // recordNames depend on the name of a record, which depends on the clock.
-var recordNames = regexp.MustCompile(`"compositionId": "[0-9a-f-]+"`)
+var recordNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"compositionId": "[0-9a-f-]+"`)
+})
