@@ -231,6 +231,9 @@ func TestHostileLengths(t *testing.T) {
 			return time.Since(start)
 		}
 		short, long := max(took(8), 100*time.Millisecond), took(1)
+		for again := 0; long > 40*short && again < 3; again++ { // the machine may have been busy
+			long = min(long, took(1))
+		}
 		if long > 40*short {
 			t.Errorf("%s: %v, and %v for an eighth of it", name, long, short)
 		}
