@@ -228,7 +228,7 @@ type process struct {
 
 func (s *Store) start(ctx context.Context, stdin string, argv []string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
-	p.cmd.Dir, p.cmd.Env = s.Home, s.Environ()
+	p.cmd.Dir, p.cmd.Env = s.Home, append(s.Environ(), "GOGC=400") // see setupScript
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.errs
 	// a concurrently started program may inherit the pipes
 	p.cmd.WaitDelay = 3 * time.Minute
