@@ -17,6 +17,7 @@ type Ending struct {
 	Commit  Command // the last one
 	Push    Command // the last one
 	Check   Command // the last one that builds or tests and has a verdict, without the commands before it on its line
+	Red     Command // the last such one before Check that failed, if nothing as wide passed and nothing was edited since, or it is wider than Check
 	Made    []Said  // issues and pull requests, see [Exchange.Made]
 	Changed []File  // after the last commit, or since the beginning, and not restored or removed again
 
@@ -55,6 +56,7 @@ func EndingOf(xs []Exchange) Ending {
 			}
 		}
 	}
+	e.Red = red(xs, e.Check)
 	for i := range xs {
 		own, _ := OwnWords(xs[i].Request.Text) // what a log in it says was done, was done elsewhere
 		for _, s := range append([]Said{{xs[i].Request.N, own}}, xs[i].Texts...) {
@@ -86,7 +88,8 @@ func EndingOf(xs []Exchange) Ending {
 				e.Changed = append(e.Changed, f)
 				continue
 			}
-			e.Changed[k].Last = f.Last
+			c := &e.Changed[k]
+			c.Last, c.Added, c.Removed = f.Last, c.Added+f.Added, c.Removed+f.Removed
 		}
 	}
 	for i := range xs {
@@ -98,6 +101,31 @@ func EndingOf(xs []Exchange) Ending {
 		e.left(&xs[len(xs)-1])
 	}
 	return e
+}
+
+// red returns the last check before another one that failed and does not count as mended: see [Ending.Red].
+func red(xs []Exchange, last Command) (out Command) {
+	edited := 0 // the last edit
+	for i := range xs {
+		for _, d := range xs[i].Edits {
+			edited = max(edited, d.N)
+		}
+	}
+	for i := range xs {
+		for _, c := range xs[i].Commands {
+			check := checkOf(c.Cmd)
+			if check == "" || c.Verdict != Failed || c.N >= last.N || !slices.ContainsFunc(xs[i].Failures, func(f Failure) bool { return f.N == c.N && f.Fixed == 0 }) {
+				continue
+			}
+			this, that := run{of: subjects(check)}, run{of: subjects(last.Cmd)}
+			alike := Program(check) == Program(last.Cmd)
+			if !(alike && that.covers(this)) && (c.N > edited || alike && this.covers(that)) {
+				out = c
+				out.Cmd = check
+			}
+		}
+	}
+	return out
 }
 
 // ends reports whether a shell line that may have succeeded has a command that is meant.

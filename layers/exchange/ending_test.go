@@ -3,6 +3,7 @@ package exchange_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,6 +28,42 @@ func TestEndingBeside(t *testing.T) {
 		}
 		if got, _ := exchange.LeftAt(xs); !strings.Contains(got, want) {
 			t.Errorf("the end is %q, want %q", got, want)
+		}
+	}
+}
+
+// TestEndingRed holds that the end names a check that is still red beside a narrower one that passed after it.
+func TestEndingRed(t *testing.T) {
+	t.Parallel()
+	const begin = `{"n":1,"role":"user","text":"Fix it."}
+{"n":2,"role":"tool","name":"Edit","target":"a.go:3","diff":"+x","result":"ok"}
+`
+	const failed = `{"n":3,"role":"tool","name":"Bash","cmd":"%s","exit":1,"result":"FAIL","verdict":"failed"}
+`
+	const edited = `{"n":4,"role":"tool","name":"Edit","target":"a.go:3","diff":"+y","result":"ok"}
+`
+	const passed = `{"n":9,"role":"tool","name":"Bash","cmd":"go test ./cmd -run TestPage","result":"ok","verdict":"passed"}`
+	for _, c := range []struct {
+		cmd, more string
+		red       bool
+	}{
+		{"go test ./... -cover", "", true},
+		{"go test ./... -cover", edited, true},
+		{"npm run build", "", true},
+		{"npm run build", edited, false},
+		{"go test ./cmd -run TestPage", "", false},
+		{"go test ./cmd -run TestPage/dark", "", false},
+	} {
+		xs, err := exchange.Of(refine.Entries(strings.NewReader(begin+fmt.Sprintf(failed, c.cmd)+c.more+passed)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "; last check: go test ./cmd -run TestPage passed (#1)"
+		if c.red {
+			want += ", but " + c.cmd + " failed before it (#1) and nothing that covers it passed"
+		}
+		if got, _ := exchange.LeftAt(xs); !strings.Contains(got+";", want+"; the last") {
+			t.Errorf("after %s: the end is %q, want %q", c.cmd, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -48,7 +49,7 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 		parts = append(parts, text)
 	}
 	if len(e.Changed) > 0 {
-		const most = 4
+		const most = 5
 		files, text := e.Uncommitted(), "changed, and no commit seen: "
 		switch {
 		case len(files) == 0: // somebody says so, or it may be: nothing is known of these files
@@ -56,9 +57,14 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 		case e.Commits > 0:
 			text = "changed after the commit: "
 		}
+		named := slices.Clone(files) // those with the most changed lines, of which the last
+		slices.SortStableFunc(named, func(a, b File) int { return cmp.Or(b.Added+b.Removed-a.Added-a.Removed, b.Last-a.Last) })
+		named = named[:min(most, len(named))]
 		var names []string
-		for _, f := range files[max(0, len(files)-most):] {
-			names = append(names, f.Path)
+		for _, f := range files {
+			if slices.ContainsFunc(named, func(o File) bool { return o.Path == f.Path }) {
+				names = append(names, f.Path)
+			}
 		}
 		text += strings.Join(names, ", ")
 		if more := len(files) - most; more > 0 {
@@ -70,6 +76,9 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 		text := "last check: " + tokens.Clip(shell.Short(e.Check.Cmd), 80) + " " + e.Check.Ended() + at(e.Check.N)
 		if Edited(e.Changed) > e.Check.N {
 			text += ", before the last change"
+		}
+		if e.Red.N >= edited && e.Red.N > 0 {
+			text += ", but " + tokens.Clip(shell.Short(e.Red.Cmd), 80) + " failed before it" + at(e.Red.N) + " and nothing that covers it passed"
 		}
 		parts = append(parts, text)
 	}
@@ -141,6 +150,8 @@ func Then(before, next string) string {
 // Ended says how a command ended, if that is known.
 func (c Command) Ended() string {
 	switch {
+	case c.Exit != 0 && c.Commits:
+		return "committed, exit " + strconv.Itoa(c.Exit)
 	case c.Exit != 0:
 		return "exit " + strconv.Itoa(c.Exit)
 	case c.Verdict == Failed:
