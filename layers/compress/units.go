@@ -141,15 +141,23 @@ func (s *splitter) add(u unit, parent int) int {
 	return len(s.units) - 1
 }
 
-// settle finishes the units of an item: words that lead in to nothing are a sentence like others, or announce a step.
+// settle finishes the units of an item: words that lead in to nothing are a sentence like others, or announce a step. Those that say
+// something without the long code that they lead in to are a sentence.
 func (s *splitter) settle(from int) {
-	leads := map[int]bool{}
+	const telling = 5 // words
+	leads, code := map[int]bool{}, map[int]bool{}
 	for i := from; i < len(s.units); i++ {
-		leads[s.units[i].parent] = true
+		if u := &s.units[i]; u.flags&late == 0 {
+			leads[u.parent] = true
+		} else {
+			code[u.parent] = true
+		}
 	}
 	for i := from; i < len(s.units); i++ {
-		if u := &s.units[i]; u.flags&lead != 0 && !leads[i] && !strings.HasPrefix(u.text, "#") {
-			if u.flags &^= lead; u.class == prose && isHeading(u.text) || u.class != typed && leadsIn(u.text) {
+		u := &s.units[i]
+		tells := code[i] && u.class != typed && len(strings.Fields(u.text)) >= telling && !exchange.Announces(u.text)
+		if u.flags&lead != 0 && !leads[i] && (tells || !code[i]) && !strings.HasPrefix(u.text, "#") {
+			if u.flags &^= lead; !tells && (u.class == prose && isHeading(u.text) || u.class != typed && leadsIn(u.text)) {
 				u.flags |= idle
 			}
 		}
