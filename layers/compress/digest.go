@@ -172,14 +172,20 @@ func (w *writer) said(from, to int) {
 		}
 	}
 	if strings.HasPrefix(whose, "plan") && last != none {
-		var names []string // of the parts that are left out
+		n, names := 0, []string(nil) // of the parts that are left out
 		for i := from; i < to; i++ {
-			if u := &w.units[i]; !w.shown[i] && strings.HasPrefix(u.text, "##") {
-				names = append(names, tokens.Brief(strings.Trim(u.text, "#*: ")))
+			m := leftOut().FindStringSubmatch(strings.TrimSpace(w.units[i].text)) // by an earlier version
+			switch {
+			case w.shown[i]:
+			case m != nil:
+				also, _ := strconv.Atoi(m[1]) // digits
+				n, names = n+also, append(names, m[2])
+			case strings.HasPrefix(w.units[i].text, "##"):
+				n, names = n+1, append(names, w.partOf(i, to))
 			}
 		}
-		if len(names) > 0 {
-			text.WriteString("\n\n" + more(len(names), names))
+		if n > 0 {
+			text.WriteString("\n\n" + more(n, names, 1000))
 		}
 	}
 	end()
@@ -247,7 +253,7 @@ func (w *writer) rest(i, next, to int) string {
 	}
 	switch {
 	case n > 0 && u.class != typed: // what the user typed stands alone
-		return "\n" + strings.Repeat(" ", transcript.Indent(u.text)) + more(n, names)
+		return "\n" + strings.Repeat(" ", transcript.Indent(u.text)) + more(n, names, 400)
 	case w.cut(i, next):
 		return "\n" + version.LeftOut
 	case n > 0, u.flags&ends != 0 && next != i+1:
@@ -277,9 +283,24 @@ func (w *writer) cut(i, next int) bool {
 	return words > few
 }
 
-// more returns a remark that names items of a list.
-func more(n int, names []string) string {
-	const most = 400 // bytes
+// partOf names a part of a plan by its heading and, of a long plan, the first thing that it says, before a unit.
+func (w *writer) partOf(heading, to int) string {
+	const long = 4000 // bytes
+	name := tokens.Brief(strings.Trim(w.units[heading].text, "#*: "))
+	for k := heading + 1; k < to && !strings.HasPrefix(w.units[k].text, "#") && len(w.items[w.units[heading].item].Text) > long; k++ {
+		if u := &w.units[k]; u.flags&lead == 0 && !transcript.IsFence(u.text) {
+			text := u.text
+			if rows := strings.SplitN(text, "\n", 3); len(rows) > 2 && tableRule(rows[1]) {
+				text = rows[2]
+			}
+			return name + ": " + nameOf(text)
+		}
+	}
+	return name
+}
+
+// more returns a remark that names items of a list, in at most so many bytes.
+func more(n int, names []string, most int) string {
 	size := 0
 	for i, name := range names {
 		if size += len(name); size > most {

@@ -241,6 +241,29 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan: Drain at night\n\nThe queue waits for drain.timer at 03:00.","result":"ok"}
 {"n":5,"role":"assistant","text":"The timer is installed."}`, 300, []string{
 			"[plan \"Drain at night\"] The queue waits for drain.timer"}, []string{"The queue waits.\n"}},
+		"another plan of the same title": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Overview\n\nMove the lock into the drain.","result":"ok"}
+{"n":3,"role":"user","text":"now the prices"}
+{"n":4,"role":"tool","name":"ExitPlanMode","text":"# Overview\n\nCount prices in cents.","result":"ok"}
+{"n":5,"role":"assistant","text":"Both are done."}`, 300, []string{"Move the lock into the drain.", "Count prices in cents."}, nil},
+		"a refused plan that comes again": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Drain at night\n\nThe queue waits.","result":"refused by the user"}
+{"n":3,"role":"note","name":"","text":"[Request interrupted by user for tool use]"}
+{"n":4,"role":"user","text":"once more, please"}
+{"n":5,"role":"tool","name":"ExitPlanMode","text":"# Drain at night\n\nThe queue waits for drain.timer.","result":"ok"}
+{"n":6,"role":"assistant","text":"The timer is installed."}`, 300, []string{"[refused by the user: the plan \"Drain at night\"]\n\n## #4"}, []string{"The queue waits.\n"}},
+		"a plan that was refused before the answer": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Drain at night\n\nThe queue waits.","result":"refused by the user: no plan, just do it"}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-one()\n+two(table)","result":"ok"}
+{"n":4,"role":"assistant","text":"The queue drains at night. I push it."}
+{"n":5,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}`, 300, []string{"the last request has no answer"}, []string{"last answer is a plan"}},
+		"another change than the refused one": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-limit: 10\n+limit: 20","result":"refused by the user"}
+{"n":3,"role":"user","name":"refusal","text":"no, 50","target":"Edit queue.go"}
+{"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-limit: 10\n+limit: 50","result":"ok"}
+{"n":5,"role":"assistant","text":"It is 50 now."}`, 300, []string{"[refused by the user: Edit queue.go:3 (+1 −1); the file was changed later]"}, []string{"done later"}},
+		"a program of the project that is called wrongly": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"make test","exit":2,"result":"./mycli sync --all\nunknown flag: --all"}
+{"n":3,"role":"assistant","text":"It fails."}`, 300, []string{"[failed make test] unknown flag: --all"}, nil},
+		"a commit on a line that failed": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m one && git diff --quiet","exit":1,"result":"exit 1","done":["git commit"]}
+{"n":3,"role":"assistant","text":"It is committed."}`, 300, []string{"git commit -m one && git diff --quiet → committed, exit 1"}, nil},
+		"what praises the work": {user + `{"n":2,"role":"assistant","text":"` + sentences("The queue", 3) + `\n\n**Benefits**\n\n- **Robust queue.** ` + "`drain`" + ` should never lose a job, and ` + "`table`" + ` is not locked twice.\n\n**Issues**\n\n- **Lost lock.** ` + "`drain`" + ` should keep its lock until the ` + "`table`" + ` is not used by others."}`, 150,
+			[]string{"Lost lock"}, []string{"Robust queue"}},
 		"the request of an agent": {`{"n":1,"role":"user","side":true,"text":"Mend the drain of the queue.\n\nIts tests are in queue_test.go."}
 {"n":2,"role":"assistant","text":"The drain waits for the writer."}`, 300, []string{"queue_test.go.\n\n[request ends]\n\nThe drain waits"}, nil},
 		"a file that was made and removed again": {user + `{"n":2,"role":"tool","name":"Write","target":"drain.go","diff":"+package drain\n+func Drain() {}","result":"ok"}

@@ -53,6 +53,8 @@ var (
 	names = pattern("`[^`]+`|\\w+[./_#]\\w+|\\b\\d+\\b|\\*\\*[^*]+\\*\\*")
 	// named matches what is called by its name, without numbers.
 	named = pattern("`[^`]+`|\\w[./_#]\\w|\\*\\*[^*]")
+	// praise matches the heading of a part that praises the work.
+	praise = pattern(`(?i)^\W*(key |main )?(strengths|benefits|advantages|positives|highlights|what('s| is) (good|great|done well)|why this (works|is better))\b`)
 	// reason matches what gives a reason, verdict the beginning of an answer.
 	reason  = pattern(`(?i)\b(because|turns out|root cause|caused by)\b`)
 	verdict = pattern(`(?i)^\W{0,3}(yes|no|nope|correct|exactly|right)\b`)
@@ -167,8 +169,11 @@ func (o *order) score(u *unit) float64 {
 		case u.parent >= 0 && o.units[u.parent].flags&lead != 0 && cue().MatchString(o.units[u.parent].text):
 			v *= 1.3
 		}
-		if transcript.IsFence(u.text) {
+		switch {
+		case transcript.IsFence(u.text):
 			v *= .85
+		case u.parent >= 0 && praise().MatchString(o.units[u.parent].text):
+			v *= .4
 		}
 		v *= .7 + min(1, 4*float64(len(names().FindAllString(u.text, 9)))/float64(10+u.cost))
 	case typed:
@@ -267,6 +272,9 @@ func (o *order) lines() (lines, rests, more [][]int) {
 		switch said = asks; {
 		case asks:
 			turn.request(from, to)
+		case it.Kind == version.Assistant && strings.HasPrefix(it.Label, "plan"):
+			turn.answer(from, to, false)
+			turn.plan = turn.finding
 		case it.Kind == version.Assistant && it.Label != "asked":
 			turn.answer(from, to, it.Closing)
 		case it.Label == version.NoAnswer:
@@ -295,11 +303,12 @@ type turn struct {
 	second         []int // what follows the beginning of the outcome
 	first          []int // the first answer to a question
 	finding        []int // the last thing that the assistant found before there was an outcome
+	plan           []int // the beginning of what it proposed
 	question       bool
 }
 
 func (t *turn) begin()      { *t = turn{order: t.order} }
-func (t *turn) more() []int { return slices.Concat(t.meant, t.second) }
+func (t *turn) more() []int { return slices.Concat(t.plan, t.meant, t.second) }
 
 // line returns what was asked and what came of it, or what was found, as far as it says something; and the rest of that.
 func (t *turn) line() (line, rest []int) {

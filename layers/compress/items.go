@@ -28,21 +28,39 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]ver
 		items = append(items, itemsOf(&xs[i], i == 0, i+1 < len(xs) && xs[i+1].By == exchange.User)...)
 	}
 	withoutSuperseded(items)
-	noted, plans := map[string]bool{}, map[string]int{}
-	for _, it := range items {
-		if it.Kind == version.Assistant && it.Target != "" {
-			plans[it.Target] = it.N
-		}
-	}
-	items = slices.DeleteFunc(items, func(it version.Item) bool { // the client writes the name of a pull request again and again
-		again := it.Label == version.Linked && noted[it.Text] || it.Kind == version.Assistant && it.N < plans[it.Target]
-		noted[it.Text] = true
-		return again
-	})
+	items = withoutEarlier(items)
 	if end, ok := endItem(xs); ok {
 		items = append(items, end)
 	}
 	return items, nil
+}
+
+// withoutEarlier leaves out what comes again: plans that were not accepted and have a later form, of which what the user did stays,
+// and the names of pull requests, which the client writes again and again.
+func withoutEarlier(items []version.Item) (out []version.Item) {
+	last, noted := map[string]*version.Item{}, map[string]bool{}
+	for i := range items {
+		if it := &items[i]; it.Kind == version.Assistant && it.Target != "" {
+			last[it.Target] = it
+		}
+	}
+	for i, it := range items {
+		earlier := it.Kind == version.Assistant && it.Target != "" && it.N < last[it.Target].N
+		refused := strings.HasSuffix(it.Label, refusedPlan)
+		switch {
+		case it.Label == version.Linked && noted[it.Text], earlier && it.Text == last[it.Target].Text:
+			continue
+		case earlier && (refused || strings.HasSuffix(it.Label, talkedPlan)):
+			if i+1 < len(items) && items[i+1].N == it.N && items[i+1].Kind == version.Call {
+				continue // it says what the user did
+			}
+			it.Kind, it.Label = version.Call, map[bool]string{true: version.Refused, false: version.NotYet}[refused]
+			it.Text, it.Target = `the plan "`+it.Target+`"`, ""
+		}
+		noted[it.Text] = true
+		out = append(out, it)
+	}
+	return out
 }
 
 // endItem returns how the session left the work.
@@ -114,7 +132,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	if x.By != exchange.Nobody && x.By != exchange.Slash {
 		add(ask)
 	}
-	closing := closings(x)
+	closing := x.Closings()
 	refusedLast := slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return x.StopsAt(r.N) })
 	for _, s := range x.Summaries {
 		add(version.Item{N: s.N, Kind: version.Recap, Text: s.Text, Label: s.Label(), Covers: s.Covers})
@@ -168,7 +186,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		if strings.HasPrefix(r.Of, "ExitPlanMode") && !over(r) {
 			label = version.NotYet
 		}
-		add(version.Item{N: cmp.Or(r.Call, r.N), Kind: version.Call, Label: label, Text: refusal(r, goesOn && x.StopsAt(r.N)) + x.Later(r)})
+		add(version.Item{N: cmp.Or(r.Call, r.N), Kind: version.Call, Label: label, Text: r.Says(goesOn && x.StopsAt(r.N)) + x.Later(r)})
 		kind := version.User
 		if r.Script {
 			kind = version.Script
@@ -183,7 +201,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	}
 	gone := x.Gone()
 	for _, e := range x.Edits {
-		if gone[e.File] || len(x.Plans) > 0 && strings.Contains(e.File, "/.claude/plans/") {
+		if gone[e.File] || len(x.Plans) > 0 && exchange.OfClient(e.File) && strings.Contains(e.File, "plans") {
 			continue // the plan is there
 		}
 		add(version.Item{N: e.N, Kind: version.Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
@@ -201,7 +219,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	for _, f := range x.Failures {
 		switch f.Tool {
 		case "Bash", "PowerShell":
-			if f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shell.Short(f.Of)) || shell.IsMisuse(f.Lines) {
+			if f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shell.Short(f.Of)) || shell.IsMisuse(f.Of, f.Lines) {
 				continue // a wrong path or command, put right
 			}
 		case "result":
@@ -222,10 +240,10 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 			add(version.Item{N: n.N, Kind: version.Call, Text: tokens.Clip(n.Text, 200), Label: version.Client})
 			continue
 		}
-		if len(x.Texts) == 0 && strings.Contains(n.Text, interrupted) {
+		if len(x.Texts) == 0 && n.Interrupts() {
 			continue // it is said below
 		}
-		if strings.Contains(n.Text, interrupted) {
+		if n.Interrupts() {
 			if refusedLast {
 				continue
 			}
@@ -243,49 +261,16 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		add(version.Item{N: m.N, Kind: version.Call, Label: version.Created, Text: tokens.Clip(m.Text, 160)})
 	}
 	if len(x.Texts)+len(x.Plans) == 0 && !refusedLast && (x.By == exchange.User || x.By == exchange.Script) {
-		add(version.Item{N: x.To, Kind: version.Call, Label: version.NoAnswer, Text: unanswered(x)})
+		add(version.Item{N: x.To, Kind: version.Call, Label: version.NoAnswer, Text: x.Unanswered()})
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
 	return out
 }
 
 const (
-	interrupted = "[Request interrupted"
 	refusedPlan = ", refused by the user"
 	talkedPlan  = ", not accepted yet by the user" // he said more, or it went on
 )
-
-// unanswered says what is known of an exchange in which the assistant said nothing.
-func unanswered(x *exchange.Exchange) string {
-	switch {
-	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
-		return "the user interrupted"
-	case len(x.Edits)+len(x.Commands)+len(x.Calls) > 0:
-		return "only calls of tools followed"
-	}
-	return "nothing followed"
-}
-
-// refusal says what the user refused; stopped: nothing followed.
-func refusal(r exchange.Refusal, stopped bool) string {
-	text := tokens.Clip(shell.Short(exchange.CallName(r.Of)), 100)
-	switch {
-	case strings.HasPrefix(r.Of, "ExitPlanMode"):
-		text = "the plan"
-		if r.What != "" {
-			text += ` "` + tokens.Clip(r.What, 80) + `"`
-		}
-	case r.What != "":
-		text += " (" + tokens.Clip(r.What, 120) + ")"
-	}
-	switch {
-	case r.Reason == "" && r.Told != "":
-		text += "; its result gives the reason: " + tokens.Clip(r.Told, 400)
-	case r.Reason == "" && !stopped:
-		text += "; no reason given"
-	}
-	return text
-}
 
 // withoutSuperseded leaves out the changes that add a line which a later edit of the session removes: a reader would take it
 // for what stands there.
@@ -305,25 +290,4 @@ func withoutSuperseded(items []version.Item) {
 			}
 		}
 	}
-}
-
-// closings returns the messages with the last words of the assistant before the user speaks again.
-func closings(x *exchange.Exchange) map[int]bool {
-	last := map[int]bool{}
-	mark := func(before int) {
-		for i := len(x.Texts) - 1; i >= 0; i-- {
-			if x.Texts[i].N < before {
-				last[x.Texts[i].N] = true
-				return
-			}
-		}
-	}
-	for _, d := range x.Dialogs {
-		mark(d.N)
-	}
-	for _, r := range x.Refusals {
-		mark(r.N)
-	}
-	mark(x.To + 1)
-	return last
 }

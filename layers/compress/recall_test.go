@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/keepit"
@@ -172,6 +174,37 @@ func TestRecallOfSteps(t *testing.T) {
 		if got := version.Text(r.Segments); got != "> mend the queue\n\n"+want+"The queue has two writers.\n" {
 			t.Errorf("level %v: %q", level, got)
 		}
+	}
+}
+
+// TestRecallOfPlan holds that the parts of a plan that are left out are counted in a version of a version, too.
+func TestRecallOfPlan(t *testing.T) {
+	t.Parallel()
+	const parts = 8
+	var plan strings.Builder
+	for i := range parts {
+		fmt.Fprintf(&plan, "\n\n## Part %d\n\nThe queue of writer %d waits until the table is free, and gives its job back.", i+1, i+1)
+	}
+	in := []version.Segment{{Role: "user", Text: "drain the queue", Src: [][2]int{{1, 1}}},
+		{Role: "assistant", Label: `plan "Drain"`, Text: strings.TrimSpace(plan.String()), Src: [][2]int{{2, 2}}}}
+	for _, budget := range []int{240, 200} {
+		r, err := Run(t.Context(), Input{Items: Recall(in)}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+			Tiers: []planning.Part{{From: 1, To: 2, Budget: budget, Level: keepit.Moderate}}}, Extract{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := version.Text(r.Segments)
+		shown, left := strings.Count(got, "**Part "), 0
+		for i := range strings.Split(got, "[")[1:] {
+			n, _, _ := strings.Cut(strings.Split(got, "[")[i+1], " more: ")
+			if more, err := strconv.Atoi(n); err == nil {
+				left += more
+			}
+		}
+		if shown+left != parts || left == 0 {
+			t.Errorf("%d tokens: %d parts shown, %d left out, of %d:\n%s", budget, shown, left, parts, got)
+		}
+		in = r.Segments
 	}
 }
 

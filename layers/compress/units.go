@@ -155,7 +155,7 @@ func (s *splitter) settle(from int) {
 	}
 	for i := from; i < len(s.units); i++ {
 		u := &s.units[i]
-		tells := code[i] && u.class != typed && len(strings.Fields(u.text)) >= telling && !exchange.Announces(u.text)
+		tells := code[i] && u.class != typed && !isHeading(u.text) && len(strings.Fields(u.text)) >= telling && !exchange.Announces(u.text)
 		if u.flags&lead != 0 && !leads[i] && (tells || !code[i]) && !strings.HasPrefix(u.text, "#") {
 			if u.flags &^= lead; !tells && (u.class == prose && isHeading(u.text) || u.class != typed && leadsIn(u.text)) {
 				u.flags |= idle

@@ -79,7 +79,7 @@ func EndingOf(xs []Exchange) Ending {
 	for i := range xs {
 		x := xs[i]
 		x.Edits = slices.DeleteFunc(slices.Clone(x.Edits), func(d Edit) bool {
-			beside := !within && strings.HasPrefix(d.File, "../") // the work is in another worktree
+			beside := !within && strings.HasPrefix(d.File, "../") && !OfClient(d.File) // the work is in another worktree
 			return d.N <= e.Commit.N || Outside(d.File) && !beside
 		})
 		for _, f := range x.Files() {
@@ -94,7 +94,7 @@ func EndingOf(xs []Exchange) Ending {
 	}
 	for i := range xs {
 		for _, c := range xs[i].Commands {
-			e.undo(c)
+			e.undo(c, false)
 		}
 	}
 	if len(xs) > 0 {
@@ -144,7 +144,7 @@ func (x *Exchange) Gone() map[string]bool {
 		if c.Commits {
 			return nil
 		}
-		e.undo(c)
+		e.undo(c, true)
 	}
 	for _, f := range x.Files() {
 		gone[f.Path] = !slices.ContainsFunc(e.Changed, func(o File) bool { return o.Path == f.Path })
@@ -153,9 +153,14 @@ func (x *Exchange) Gone() map[string]bool {
 }
 
 // undo removes the files from the changed ones that a command after their last edit restored, or removed if the session
-// had made them.
-func (e *Ending) undo(c Command) {
+// had made them. certain: only those that it names from the root of the project, as far as that is known.
+func (e *Ending) undo(c Command, certain bool) {
+	moved := false // to another directory
 	c.ends(func(w []string) bool {
+		moved = moved || w[0] == "cd" || w[0] == "pushd"
+		if certain && moved || has(w, "--cached") || has(w, "--staged", "-S") && !has(w, "--worktree", "-W") {
+			return false // the file stays
+		}
 		verb := 0
 		made := path.Base(w[0]) == "rm"
 		for _, v := range []string{"rm", "restore", "checkout"} {
@@ -167,21 +172,30 @@ func (e *Ending) undo(c Command) {
 			return false
 		}
 		e.Changed = slices.DeleteFunc(e.Changed, func(f File) bool {
-			return f.Last < c.N && (f.Made || !made) && slices.ContainsFunc(w[verb+1:], func(arg string) bool { return names(arg, f.Path) })
+			return f.Last < c.N && (f.Made || !made) && slices.ContainsFunc(w[verb+1:], func(arg string) bool {
+				is, above := names(arg, f.Path, certain)
+				return is || above && (made || !f.Made) // of a directory, git restores what it knows
+			})
 		})
 		return false
 	})
 }
 
-// names reports whether an argument of a command names a file, or a directory above it, from the root of the project or
-// from elsewhere.
-func names(arg, file string) bool {
+// has reports whether a command has one of some options.
+func has(w []string, options ...string) bool {
+	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(w, o) })
+}
+
+// names reports whether an argument of a command names a file, from the root of the project or from elsewhere, or a directory above
+// it or a pattern.
+func names(arg, file string, certain bool) (is, above bool) {
 	if arg == "" {
-		return false
+		return false, false
 	}
 	arg = strings.TrimSuffix(path.Clean(arg), "/*")
-	is, _ := path.Match(arg, file) // a malformed pattern names nothing
-	return is || arg == "." || strings.HasPrefix(file, arg+"/") || strings.HasSuffix(file, "/"+arg) || strings.HasSuffix(arg, "/"+file)
+	matches, _ := path.Match(arg, file) // a malformed pattern names nothing
+	is = arg == file || !certain && (strings.HasSuffix(file, "/"+arg) || strings.HasSuffix(arg, "/"+file))
+	return is, matches || arg == "." || strings.HasPrefix(file, arg+"/")
 }
 
 // left notes what the last exchange leaves without an answer. A text that announces a step, or is followed by changes or
@@ -207,11 +221,17 @@ func (e *Ending) left(x *Exchange) {
 	}
 	if n := len(x.Plans); n > 0 {
 		plan := x.Plans[n-1]
-		e.Refused = slices.ContainsFunc(x.Refusals, func(r Refusal) bool { return r.Call == plan.N })
-		if plan.N >= after || e.Refused && x.Refusals[len(x.Refusals)-1].N >= after {
+		end := plan.N // that of what is known of it
+		for _, r := range x.Refusals {
+			if r.Call == plan.N {
+				end, e.Refused = max(end, r.N), true
+			}
+		}
+		if end >= after {
 			e.Planned = plan
 			return
 		}
+		e.Refused = false
 	}
 	if q := lastQuestion(last.Text); q != "" && after == last.N {
 		e.Asked = Said{last.N, q}
@@ -293,6 +313,11 @@ func Outside(p string) bool {
 	p = strings.ReplaceAll(p, `\`, "/")
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~") ||
 		len(p) > 2 && p[1:3] == ":/"
+}
+
+// OfClient reports whether a file is of Claude Code, such as that of a plan.
+func OfClient(file string) bool {
+	return strings.Contains(strings.ReplaceAll(file, `\`, "/"), "/.claude/")
 }
 
 // Edited returns the last message in which one of the files was edited, or 0.

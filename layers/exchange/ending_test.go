@@ -119,6 +119,66 @@ func TestEnding(t *testing.T) {
 	}
 }
 
+// TestGone holds what an exchange undid: only what a command surely removed or restored.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	const (
+		made   = `{"n":2,"role":"tool","name":"Write","target":"src/drain.go","diff":"+x","result":"ok"}` + "\n"
+		edited = `{"n":3,"role":"tool","name":"Edit","target":"src/queue.go:7","diff":"-a\n+b","result":"ok"}` + "\n"
+	)
+	for cmd, want := range map[string]string{
+		"rm src/drain.go":                   "src/drain.go",
+		"rm -rf src":                        "src/drain.go",
+		"git checkout -- src/queue.go":      "src/queue.go",
+		"git checkout -- .":                 "src/queue.go", // what git does not know stays
+		"git restore --staged src/queue.go": "",
+		"git rm --cached src/drain.go":      "",
+		"cd /tmp/try && rm -rf src && ls":   "",
+		"rm -f /tmp/try/src/drain.go":       "",
+		"git checkout -- queue.go":          "",
+		"git restore -S src/queue.go":       "",
+		"git restore -S -W src/queue.go":    "src/queue.go",
+	} {
+		for _, stopped := range []bool{false, true} {
+			result, want := "ok", want
+			if stopped {
+				result, want = "[Request interrupted by user for tool use]", ""
+			}
+			xs, err := exchange.Of(refine.Entries(strings.NewReader(`{"n":1,"role":"user","text":"Fix it."}`+"\n"+made+edited+
+				fmt.Sprintf(`{"n":4,"role":"tool","name":"Bash","cmd":%q,"result":%q}`, cmd, result))), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for file, gone := range xs[0].Gone() {
+				if gone {
+					got += file
+				}
+			}
+			if got != want {
+				t.Errorf("%s, %s: gone is %q, want %q", cmd, result, got, want)
+			}
+		}
+	}
+}
+
+// TestStopped holds that a call that the user stopped, or that did not run, changed nothing.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	for _, result := range []string{"[Request interrupted by user for tool use]", "Cancelled: parallel tool call Bash(x) errored", "Sibling tool call errored"} {
+		for _, call := range []string{`"name":"Edit","target":"queue.go:3","diff":"+x"`, `"name":"Bash","cmd":"sed -i s/a/b/ queue.go"`} {
+			xs, err := exchange.Of(refine.Entries(strings.NewReader(`{"n":1,"role":"user","text":"Fix it."}
+{"n":2,"role":"tool",`+call+`,"result":"`+result+`"}`)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x := xs[0]; len(x.Edits)+len(x.Commands)+len(x.Failures) > 0 {
+				t.Errorf("%s, %s: %+v", call, result, x)
+			}
+		}
+	}
+}
+
 // TestUncommitted holds that a change is called uncommitted only if no command after it may have committed it.
 func TestUncommitted(t *testing.T) {
 	t.Parallel()

@@ -84,6 +84,7 @@ type Refusal struct {
 	Reason string // what the user typed, or ""
 	Told   string // the reason in the result of a tool of another program, which can write what it likes; or ""
 	Script bool
+	diff   string // of a change, as in [Edit]
 }
 
 // An Edit is a change of a file that was made.
@@ -380,7 +381,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	}
 	switch {
 	case strings.HasPrefix(e.Result, "refused by the user"):
-		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, What: refusedPart(e), Told: strings.Join(e.Errors, "\n")})
+		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, What: refusedPart(e), Told: strings.Join(e.Errors, "\n"), diff: e.Diff})
 		return
 	case e.Name == "AskUserQuestion":
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
@@ -392,6 +393,9 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		}
 		return
 	}
+	if cancelled(e.Result) && (e.Cmd == "" || e.Exit == 0) {
+		return
+	}
 	failed := fails(e)
 	switch {
 	case e.Cmd != "":
@@ -401,7 +405,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		}
 		x.Commands = append(x.Commands, c)
 		for _, file := range written(e.Cmd, e.Dir) {
-			if !failed {
+			if !failed && !cancelled(e.Result) {
 				x.Edits = append(x.Edits, Edit{N: e.N, File: file})
 			}
 		}
@@ -519,7 +523,7 @@ func (x *Exchange) Later(r Refusal) string {
 	for _, e := range x.Edits {
 		switch {
 		case e.N <= r.N || e.File != file:
-		case size(e.Added, e.Removed, e.Symbols) == r.What:
+		case e.Diff == r.diff:
 			return "; done later"
 		default:
 			text = "; the file was changed later"

@@ -64,7 +64,8 @@ func causes(e refine.Entry) []string {
 	return out
 }
 
-var searches = pattern(`\|\s*(grep|rg|jq)\b`)
+// searches matches what tells nothing of the command before it: neither its exit status nor its errors.
+var searches = pattern(`\|\s*(grep|rg|jq|wc|sort|uniq|awk|sed|cut)\b`)
 
 var placed = pattern(`^FAIL\s+\S|\.\w+[:(]\d+|(?i)assert|expect`)
 

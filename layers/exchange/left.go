@@ -116,11 +116,17 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 func (x *Exchange) Ended(c Command) string {
 	label := c.Ended()
 	i := sort.Search(len(x.Failures), func(i int) bool { return x.Failures[i].N >= c.N })
+	for i < len(x.Failures) && x.Failures[i].N == c.N && x.Failures[i].Of != c.Cmd {
+		i++
+	}
 	if i == len(x.Failures) || x.Failures[i].N != c.N {
 		return label
 	}
 	if label == "" {
 		label = "failed" // as its output says
+	}
+	if x.Failures[i].Fixed == 0 {
+		return label
 	}
 	const far = 100 // commands
 	k := sort.Search(len(x.Commands), func(k int) bool { return x.Commands[k].N > c.N })

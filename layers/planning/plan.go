@@ -30,7 +30,7 @@ var ErrSettings = errors.New("compression settings")
 var ErrEmpty = errors.New("no conversation to compress")
 
 // Extract names the engine without a model, that of package compress, and its version.
-const Extract = "extract/29"
+const Extract = "extract/30"
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }

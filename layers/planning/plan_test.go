@@ -238,7 +238,7 @@ func TestPlanIsTheRecipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"engine":"extract/29","tokenizer":"o200k*1.60/1","budget":1600,"skip":0,"tiers":[{"from":1,"to":29,"budget":1600,"level":"moderate"}],"kept":[{"message":4,"start":14,"end":15,"weight":"1.00"}],"summarised":[]}`
+	want := `{"engine":"extract/30","tokenizer":"o200k*1.60/1","budget":1600,"skip":0,"tiers":[{"from":1,"to":29,"budget":1600,"level":"moderate"}],"kept":[{"message":4,"start":14,"end":15,"weight":"1.00"}],"summarised":[]}`
 	if string(r.Params) != want {
 		t.Errorf("params\n%s\nwant\n%s", r.Params, want)
 	}

@@ -64,7 +64,7 @@ func Unfiltered(cmd string) string {
 }
 
 var (
-	filters = expression(`( 2>&1)?\s*\|\s*(grep|rg|head|tail)\b[^;&]*$`)
+	filters = expression(`( 2>&1)?(\s*\|\s*(grep|rg|head|tail)\b(?:'[^']*'|"(?:[^"\\]|\\.)*"|[^;&|\n'"])*)+$`)
 	// heredoc matches a text in a here-document, quoted the text in quotes.
 	heredoc = expression(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
 	quoted  = expression(`"(?:[^"\\]|\\.)*"`)

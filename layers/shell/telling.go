@@ -3,6 +3,7 @@ package shell
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,9 +20,9 @@ var (
 	})
 	// good matches a line about what passed.
 	good = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(ok\s|PASS\b|--- PASS)`) })
-	// misuses matches a line about a command, or an option of it, that does not exist.
+	// misuses matches a line about a command, or an option of it, that does not exist, and its name.
 	misuses = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(unrecognized|unknown|no such) (sub)?(command|option|flag|argument)\b|\bscript not found\b|\bmissing script:`)
+		return regexp.MustCompile(`(?i)\b(?:(?:unrecognized|unknown|no such) (?:sub)?(?:command|option|flag|argument)|script not found|missing script)\b\W*([\w:.-]*)`)
 	})
 	// warns matches a line that tells of no error: a command that is echoed, a warning.
 	warns = sync.OnceValue(func() *regexp.Regexp {
@@ -34,11 +35,13 @@ func TellsError(line string) bool {
 	return tells().MatchString(line) && !warns().MatchString(line)
 }
 
-// IsMisuse reports whether the lines of an output say that there is no such command, and tell of no other error.
-func IsMisuse(lines []string) bool {
+// IsMisuse reports whether the lines of an output say that there is no such command or option as a word of the command, and tell of
+// no other error.
+func IsMisuse(cmd string, lines []string) bool {
 	found := false
 	for _, line := range lines {
-		misused := misuses().MatchString(line)
+		m := misuses().FindStringSubmatch(line)
+		misused := m != nil && slices.ContainsFunc(strings.Fields(cmd), func(w string) bool { return strings.TrimLeft(w, "-") == m[1] })
 		if found = found || misused; !misused && TellsError(line) && !restates().MatchString(line) {
 			return false
 		}

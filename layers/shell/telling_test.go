@@ -10,14 +10,17 @@ import (
 // TestIsMisuse tells commands that do not exist from what is missing or wrong.
 func TestIsMisuse(t *testing.T) {
 	t.Parallel()
+	const cmd = "rtk bun run lint --all"
 	for output, want := range map[string]bool{
 		"error: unrecognized subcommand 'bun'":                                     true,
 		"error: Script not found \"lint\"\nerror: script \"x\" exited with code 1": true,
-		"unknown flag: --all\nerror: the queue is broken":                          false,
-		"sh: golangci-lint: command not found":                                     false, // something is missing here
-		"":                                                                         false,
+		"unknown flag: --all":                             true,
+		"./tool sync --each\nunknown flag: --each":        false, // what the command ran was called wrongly
+		"unknown flag: --all\nerror: the queue is broken": false,
+		"sh: golangci-lint: command not found":            false, // something is missing here
+		"":                                                false,
 	} {
-		if got := shell.IsMisuse(strings.Split(output, "\n")); got != want {
+		if got := shell.IsMisuse(cmd, strings.Split(output, "\n")); got != want {
 			t.Errorf("%q: %v", output, got)
 		}
 	}
