@@ -59,7 +59,9 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 		}
 		named := slices.Clone(files) // those with the most changed lines, of which the last
 		slices.SortStableFunc(named, func(a, b File) int { return cmp.Or(b.Added+b.Removed-a.Added-a.Removed, b.Last-a.Last) })
-		named = named[:min(most, len(named))]
+		if len(named) > most+1 { // one more is named as well
+			named = named[:most]
+		}
 		var names []string
 		for _, f := range files {
 			if slices.ContainsFunc(named, func(o File) bool { return o.Path == f.Path }) {
@@ -67,7 +69,7 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 			}
 		}
 		text += strings.Join(names, ", ")
-		if more := len(files) - most; more > 0 {
+		if more := len(files) - len(names); more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 		parts = append(parts, text+at(Edited(files)))
