@@ -381,7 +381,7 @@ func (t *turn) answer(from, to int, closing bool) {
 	case closing:
 		t.outcome, t.second, t.finding = line, second, nil
 	case t.question && t.first == nil && len(t.units[line[0]].text) <= enough/2:
-		t.first = line[:1]
+		t.first = line[:min(len(line), 1+few/(len(t.units[line[0]].text)+1))] // "Yes!" is no answer
 	case size >= few:
 		t.finding = line
 	}
