@@ -68,6 +68,21 @@ func TestEndingRed(t *testing.T) {
 	}
 }
 
+// TestEndingCommitted holds that a check that failed is said to be before the commit that followed it.
+func TestEndingCommitted(t *testing.T) {
+	t.Parallel()
+	xs, err := exchange.Of(refine.Entries(strings.NewReader(`{"n":1,"role":"user","text":"Fix it."}
+{"n":2,"role":"tool","name":"Edit","target":"a.go:3","diff":"+x","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"go test ./...","exit":1,"result":"FAIL","verdict":"failed"}
+{"n":4,"role":"tool","name":"Bash","cmd":"git commit -am one","result":"ok"}`)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := exchange.LeftAt(xs); !strings.Contains(got, "last check: go test ./... exit 1 (#1), before the commit") {
+		t.Errorf("the end is %q", got)
+	}
+}
+
 // TestEnding holds that an ending names only what exit statuses prove.
 func TestEnding(t *testing.T) {
 	t.Parallel()

@@ -76,8 +76,11 @@ func LeftAt(xs []Exchange) (text string, src [][2]int) {
 	}
 	if e.Check.N >= edited && e.Check.N > 0 { // an earlier one says nothing about the end
 		text := "last check: " + tokens.Clip(shell.Short(e.Check.Cmd), 80) + " " + e.Check.Ended() + at(e.Check.N)
-		if Edited(e.Changed) > e.Check.N {
+		switch {
+		case Edited(e.Changed) > e.Check.N:
 			text += ", before the last change"
+		case e.Check.Verdict == Failed && e.Check.N < e.Commit.N: // a hook of git may have checked it again
+			text += ", before the commit"
 		}
 		if e.Red.N >= edited && e.Red.N > 0 {
 			text += ", but " + tokens.Clip(shell.Short(e.Red.Cmd), 80) + " failed before it" + at(e.Red.N) + " and nothing that covers it passed"
