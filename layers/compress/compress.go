@@ -14,9 +14,8 @@
 // items of a list that are left out are named. The order does not depend on the budget, so that a version is a beginning
 // of it: a larger budget keeps all that a smaller one says.
 //
-// Long blocks of code and the announcements of steps come last, these on one line; of a long paste there is the beginning
-// and what tells of an error. When
-// everything was said, code follows, up to a third of the version. At the aggressive level there are no announcements, no
-// reports of agents and no changed lines, and of a plan only its beginning, unless there is much room. A version is
-// smaller than its budget when there is nothing left that is worth reading.
+// Long blocks of code, the announcements of steps and what praises the work come last; of a long paste there is the beginning and
+// what tells of an error. When everything was said, code follows, up to a third of the version. At the aggressive level there are no
+// announcements, no reports of agents and no changed lines, and of a plan its beginning and the names of its parts, unless there is much
+// room. A version is smaller than its budget when there is nothing left that is worth reading.
 package compress

@@ -180,6 +180,7 @@ func (w *writer) said(from, to int) {
 			case m != nil:
 				also, _ := strconv.Atoi(m[1]) // digits
 				n, names = n+also, append(names, m[2])
+			case strings.HasPrefix(w.units[min(i+1, to-1)].text, strings.Fields(w.units[i].text)[0]+"#"): // it has no text of its own
 			case strings.HasPrefix(w.units[i].text, "##"):
 				n, names = n+1, append(names, w.partOf(i, to))
 			}
@@ -189,8 +190,7 @@ func (w *writer) said(from, to int) {
 		}
 	}
 	end()
-	const few = 15 // words
-	if typing > few {
+	if typing > 9 { // for fewer words it is as long as they are
 		w.add(version.Segment{Role: "tool", Label: version.LeftTyped, Text: count(typing, "word") + ", left out", Src: it.Sources()})
 	}
 }
@@ -271,7 +271,7 @@ func (w *writer) cut(i, next int) bool {
 		sentence, few = true, 3
 	}
 	sentence = sentence || slices.ContainsFunc(w.units[i+1:next], func(v unit) bool { return isHeading(v.text) && v.parent < 0 }) // a part of the text
-	if u.class == typed || u.class == pasted || strings.HasPrefix(w.items[u.item].Label, "plan") || !sentence {
+	if u.class == typed || u.class == pasted || strings.HasPrefix(w.items[u.item].Label, "plan") && !leadsIn(u.text) || !sentence {
 		return false
 	}
 	words := 0

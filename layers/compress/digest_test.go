@@ -240,7 +240,7 @@ func TestNotMisleading(t *testing.T) {
 {"n":3,"role":"user","text":"name the cron job, and say when"}
 {"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan: Drain at night\n\nThe queue waits for drain.timer at 03:00.","result":"ok"}
 {"n":5,"role":"assistant","text":"The timer is installed."}`, 300, []string{
-			"[plan \"Drain at night\"] The queue waits for drain.timer"}, []string{"The queue waits.\n"}},
+			"[plan \"Drain at night\", accepted by the user] The queue waits for drain.timer"}, []string{"The queue waits.\n"}},
 		"another plan of the same title": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Overview\n\nMove the lock into the drain.","result":"ok"}
 {"n":3,"role":"user","text":"now the prices"}
 {"n":4,"role":"tool","name":"ExitPlanMode","text":"# Overview\n\nCount prices in cents.","result":"ok"}
@@ -260,6 +260,16 @@ func TestNotMisleading(t *testing.T) {
 {"n":5,"role":"assistant","text":"It is 50 now."}`, 300, []string{"[refused by the user: Edit queue.go:3 (+1 −1); the file was changed later]"}, []string{"done later"}},
 		"a program of the project that is called wrongly": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"make test","exit":2,"result":"./mycli sync --all\nunknown flag: --all"}
 {"n":3,"role":"assistant","text":"It fails."}`, 300, []string{"[failed make test] unknown flag: --all"}, nil},
+		"a wrong spelling of a check that passed": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"rtk bun run test","exit":2,"result":"error: unrecognized subcommand 'bun'","errors":["error: unrecognized subcommand 'bun'"]}
+{"n":3,"role":"tool","name":"Bash","cmd":"bun run test","result":"ok","verdict":"passed"}
+{"n":4,"role":"tool","name":"Bash","cmd":"golangci-lint run --out-format=tab","exit":3,"result":"Error: unknown flag: --out-format","errors":["Error: unknown flag: --out-format"]}
+{"n":5,"role":"tool","name":"Bash","cmd":"golangci-lint run","result":"ok","verdict":"passed"}
+{"n":6,"role":"assistant","text":"All is well."}`, 300, []string{"last check: golangci-lint run passed (#1)]", "golangci-lint run --out-format=tab → exit 3;"}, []string{"but", "[failed"}},
+		"the same line again, of which only the exit status is known": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m one","exit":1,"result":"lint failed"}
+{"n":3,"role":"tool","name":"Bash","cmd":"git commit -m one","result":"ok"}
+{"n":4,"role":"assistant","text":"It is committed."}`, 300, []string{"[commands] git commit -m one → exit 1, then passed"}, nil},
+		"the code of a plan that is left out": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Drain at night\n\nThe queue waits.\n\n## Lock\n\n### Writers\n\nThe lock is moved into the drain of the table like so:\n\n` + code + `\n\n### Readers\n\nThey wait.","result":"ok"}
+{"n":3,"role":"assistant","text":"It is done."}`, 150, []string{"like so:\n[...]\n\n**Readers**"}, []string{"more: Lock"}},
 		"a commit on a line that failed": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m one && git diff --quiet","exit":1,"result":"exit 1","done":["git commit"]}
 {"n":3,"role":"assistant","text":"It is committed."}`, 300, []string{"git commit -m one && git diff --quiet → committed, exit 1"}, nil},
 		"what praises the work": {user + `{"n":2,"role":"assistant","text":"` + sentences("The queue", 3) + `\n\n**Benefits**\n\n- **Robust queue.** ` + "`drain`" + ` should never lose a job, and ` + "`table`" + ` is not locked twice.\n\n**Issues**\n\n- **Lost lock.** ` + "`drain`" + ` should keep its lock until the ` + "`table`" + ` is not used by others."}`, 150,
@@ -284,9 +294,9 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"assistant","text":"The drain still fails."}`, 300, []string{"[failed go test -v ./queue] --- FAIL: TestDrain"}, []string{"then passed"}},
 		"two plans without a title": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nThe table of jobs.","result":"ok"}
 {"n":3,"role":"user","text":"and the lock of the writer?"}
-{"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nThe lock is moved.","result":"ok"}`, 300, []string{"[plan] The table of jobs.", "[plan] The lock is moved."}, []string{"no answer"}},
+{"n":4,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nThe lock is moved.","result":"ok"}`, 300, []string{"[plan, accepted by the user] The table of jobs.", "[plan, accepted by the user] The lock is moved."}, []string{"no answer"}},
 		"a plan with signs in its title": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Fix [ENT-12] the \"drain\"\n\nThe queue waits.","result":"ok"}`, 300,
-			[]string{"[plan \"Fix (ENT-12) the 'drain'\"] The queue waits."}, nil},
+			[]string{"[plan \"Fix (ENT-12) the 'drain'\", accepted by the user] The queue waits."}, nil},
 		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
 {"n":4,"role":"assistant","text":"It is merged."}`, 300, []string{"[pull request: https://example.com/pull/7]\n\nIt is merged."}, []string{"\npull request"}},

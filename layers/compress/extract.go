@@ -381,7 +381,9 @@ func (t *turn) answer(from, to int, closing bool) {
 	case closing:
 		t.outcome, t.second, t.finding = line, second, nil
 	case t.question && t.first == nil && len(t.units[line[0]].text) <= enough/2:
-		t.first = line[:min(len(line), 1+few/(len(t.units[line[0]].text)+1))] // "Yes!" is no answer
+		if t.first = line[:1]; len(line) > 1 && len(t.units[line[0]].text) < few && t.units[line[1]].flags&idle == 0 {
+			t.first = line[:2] // "Yes!" is no answer
+		}
 	case size >= few:
 		t.finding = line
 	}

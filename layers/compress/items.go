@@ -155,6 +155,8 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		}
 		if i := slices.IndexFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }); i >= 0 {
 			label += map[bool]string{true: refusedPlan, false: talkedPlan}[over(x.Refusals[i])]
+		} else if s.N == x.Accepted {
+			label += ", " + transcript.Accepted
 		}
 		add(version.Item{N: s.N, Kind: version.Assistant, Target: title, Text: text, Label: label})
 	}

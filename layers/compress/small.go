@@ -2,11 +2,9 @@ package compress
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/layers/planning"
-	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/version"
 )
 
@@ -20,12 +18,7 @@ type SmallError struct {
 }
 
 // Error names the budget.
-func (e *SmallError) Error() string {
-	if e.Budget == 1 {
-		return ErrTooSmall.Error() + " into 1 token"
-	}
-	return fmt.Sprintf("%v into %s tokens", ErrTooSmall, tokens.Commas(e.Budget))
-}
+func (e *SmallError) Error() string { return ErrTooSmall.Error() + " into " + count(e.Budget, "token") }
 
 // Is reports whether target is [ErrTooSmall].
 func (e *SmallError) Is(target error) bool { return target == ErrTooSmall }

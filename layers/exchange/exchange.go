@@ -53,6 +53,7 @@ type Exchange struct {
 
 	Texts     []Said   // of the assistant, in order; the last is the outcome
 	Plans     []Said   // that the assistant proposed
+	Accepted  int      // the message of the last of them that the user accepted, or 0
 	Dialogs   []Dialog // in which the user answered
 	Questions []Said   // that the user did not answer in a dialog
 	Refusals  []Refusal
@@ -378,6 +379,9 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	}
 	if e.Said != "" {
 		x.Plans = append(x.Plans, Said{e.N, e.Said})
+		if e.Result == "ok" {
+			x.Accepted = e.N
+		}
 	}
 	switch {
 	case strings.HasPrefix(e.Result, "refused by the user"):

@@ -109,10 +109,7 @@ func (r run) covers(f run) bool {
 // value, redirections and commands that only show an output. The message of a commit and the branch of a push are none.
 func subjects(line string) (all []string) {
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == '&' || r == ';' || r == '|' || r == '\n' }) {
-		words := strings.Fields(part)
-		for len(words) > 0 && strings.Contains(words[0], "=") {
-			words = words[1:]
-		}
+		words := shell.WithoutPrefixes(strings.Fields(part))
 		if Program(part) == "" || words[0] == "git" {
 			continue
 		}
@@ -143,10 +140,7 @@ func keyOf(e refine.Entry) string {
 func Program(line string) string {
 	var all []string
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == '&' || r == ';' || r == '|' || r == '\n' }) {
-		words := strings.Fields(part)
-		for len(words) > 0 && strings.Contains(words[0], "=") {
-			words = words[1:]
-		}
+		words := shell.WithoutPrefixes(strings.Fields(part))
 		if len(words) == 0 {
 			continue
 		}

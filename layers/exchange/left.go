@@ -130,14 +130,14 @@ func (x *Exchange) Ended(c Command) string {
 	if label == "" {
 		label = "failed" // as its output says
 	}
-	if x.Failures[i].Fixed == 0 {
+	if x.Failures[i].Fixed == 0 || shell.IsMisuse(c.Cmd, x.Failures[i].Lines) {
 		return label
 	}
 	const far = 100 // commands
 	k := sort.Search(len(x.Commands), func(k int) bool { return x.Commands[k].N > c.N })
 	other := false // another command passed, and this one is not run again
 	for _, o := range x.Commands[k:min(k+far, len(x.Commands))] {
-		if shell.Short(o.Cmd) == shell.Short(c.Cmd) {
+		if o.Ended() != "" && shell.Short(o.Cmd) == shell.Short(c.Cmd) {
 			return label
 		}
 		other = other || o.N == x.Failures[i].Fixed

@@ -149,15 +149,15 @@ func Commands(list []Simple) (out []Command) {
 
 // Acts reports whether a command does more than read, move or print files.
 func (s Simple) Acts() bool {
-	w := withoutPrefixes(s.Words)
+	w := WithoutPrefixes(s.Words)
 	return len(w) > 0 && !slices.Contains(inspectors, path.Base(w[0])) && !slices.Contains(keywords, w[0])
 }
 
 // Program returns the words of a command from its program on, without what precedes it, such as "sudo" and variables.
-func (s Simple) Program() []string { return withoutPrefixes(s.Words) }
+func (s Simple) Program() []string { return WithoutPrefixes(s.Words) }
 
-// withoutPrefixes removes the words before the program: variables, "time", "timeout 60".
-func withoutPrefixes(w []string) []string {
+// WithoutPrefixes removes the words before the program: variables, "time", "timeout 60".
+func WithoutPrefixes(w []string) []string {
 	for len(w) > 0 {
 		switch {
 		case w[0] == "timeout" || w[0] == "gtimeout":
@@ -192,7 +192,7 @@ func withoutFlags(w []string) []string {
 
 // commandOf parses the words of a command.
 func commandOf(w []string) (c Command, ok bool) {
-	w = withoutPrefixes(w)
+	w = WithoutPrefixes(w)
 	if len(w) == 0 || slices.Contains(inspectors, path.Base(w[0])) {
 		return c, false
 	}
@@ -236,7 +236,7 @@ func wraps(w []string) int {
 func (s Simple) Runs() []string {
 	w := s.Program()
 	for n := wraps(w); n > 0; n = wraps(w) {
-		w = withoutPrefixes(w[n:])
+		w = WithoutPrefixes(w[n:])
 	}
 	return w
 }

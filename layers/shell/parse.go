@@ -84,7 +84,7 @@ func inlined(list []Simple, depth int) (out []Simple) {
 
 // script returns the line that a shell runs: of "bash -lc LINE" its LINE.
 func script(words []string) string {
-	w := withoutPrefixes(words)
+	w := WithoutPrefixes(words)
 	if len(w) < 3 || !slices.Contains([]string{"bash", "sh", "zsh", "dash"}, path.Base(w[0])) {
 		return ""
 	}

@@ -24,9 +24,9 @@ var (
 	misuses = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(?:(?:unrecognized|unknown|no such) (?:sub)?(?:command|option|flag|argument)|script not found|missing script)\b\W*([\w:.-]*)`)
 	})
-	// warns matches a line that tells of no error: a command that is echoed, a warning.
+	// warns matches a line that tells of no error: a command that is echoed, a warning, a line of the code that it is about.
 	warns = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(\$ |(npm )?warn(ing)?\b|\w+\] warn(ing)?\b)`)
+		return regexp.MustCompile(`(?i)^\W*(\$ |(npm )?warn(ing)?\b|\w+\] warn(ing)?\b)|^\W*(\d+\s+)+[│|]`)
 	})
 )
 
@@ -41,7 +41,10 @@ func IsMisuse(cmd string, lines []string) bool {
 	found := false
 	for _, line := range lines {
 		m := misuses().FindStringSubmatch(line)
-		misused := m != nil && slices.ContainsFunc(strings.Fields(cmd), func(w string) bool { return strings.TrimLeft(w, "-") == m[1] })
+		misused := m != nil && slices.ContainsFunc(strings.Fields(cmd), func(w string) bool {
+			w, _, _ = strings.Cut(strings.TrimLeft(w, "-"), "=")
+			return w == m[1]
+		})
 		if found = found || misused; !misused && TellsError(line) && !restates().MatchString(line) {
 			return false
 		}
