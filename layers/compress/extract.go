@@ -86,7 +86,8 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 	byWorth := make([]int, 0, len(o.units))
 	for i := range o.units {
 		u := &o.units[i]
-		if u.class == plan && level == keepit.Aggressive || u.class == report {
+		block := transcript.IsFence(u.text) && len(u.text) > longCode && u.class != typed && u.class != pasted
+		if level == keepit.Aggressive && (u.class == plan || block) || u.class == report {
 			u.flags |= late // what was done says it again
 		}
 		if u.score = o.score(u); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it

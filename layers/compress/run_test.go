@@ -752,6 +752,28 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
+// TestAggressiveBlocks holds that a long diagram comes after everything that is said at the aggressive level.
+func TestAggressiveBlocks(t *testing.T) {
+	t.Parallel()
+	l1 := `{"n":1,"role":"user","text":"Can the queue lose a job?"}
+{"n":2,"role":"assistant","text":"Yes, the queue can lose a job at night.\n\n**The scenario**\n\n` + "```" + `\n` + strings.Repeat("1. the writer holds drain.go -> the table waits\\n", 8) + "```" + `\n\n**The fix**\n\n` + strings.Repeat("The writer must give the lock of drain.go back, because the table waits for it. ", 3) + `"}
+`
+	items, err := Items(refine.Entries(strings.NewReader(l1)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level, want := range map[keepit.Level]bool{keepit.Moderate: true, keepit.Aggressive: false} {
+		r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 320,
+			Tiers: []planning.Part{{From: 1, To: 2, Budget: 320, Level: level}}}, Extract{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := version.Text(r.Segments); strings.Contains(got, "table waits\n") != want || !want && !strings.Contains(got, "waits for it.") {
+			t.Errorf("level %v:\n%s", level, got)
+		}
+	}
+}
+
 // TestAggressive holds what a version at the aggressive level says of a plan, an agent and the steps, however much room
 // there is, and that the first answer to a question is there before all else.
 func TestAggressive(t *testing.T) {

@@ -141,8 +141,7 @@ func (s *splitter) add(u unit, parent int) int {
 	return len(s.units) - 1
 }
 
-// settle finishes the units of an item: words that lead in to nothing are a sentence like others, or announce a step. Those that say
-// something without the long code that they lead in to are a sentence.
+// settle finishes the units of an item: words that lead in to nothing, or to long code, are a sentence like others, or announce a step.
 func (s *splitter) settle(from int) {
 	const telling = 5 // words
 	leads, code := map[int]bool{}, map[int]bool{}
