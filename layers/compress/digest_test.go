@@ -270,6 +270,10 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"assistant","text":"It is committed."}`, 300, []string{"[commands] git commit -m one → exit 1, then passed"}, nil},
 		"the code of a plan that is left out": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","text":"# Drain at night\n\nThe queue waits.\n\n## Lock\n\n### Writers\n\nThe lock is moved into the drain of the table like so:\n\n` + code + `\n\n### Readers\n\nThey wait.","result":"ok"}
 {"n":3,"role":"assistant","text":"It is done."}`, 150, []string{"like so:\n[...]\n\n**Readers**"}, []string{"more: Lock"}},
+		"what was undone and removed": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git -C api checkout -- lint.go","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"rm -rf tmp/clones","result":"ok"}
+{"n":4,"role":"tool","name":"Bash","cmd":"git checkout main && ls","result":"ok"}
+{"n":5,"role":"assistant","text":"The queue is clean."}`, 300, []string{"[commands] git -C api checkout -- lint.go; rm -rf tmp/clones\n"}, nil},
 		"a commit on a line that failed": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m one && git diff --quiet","exit":1,"result":"exit 1","done":["git commit"]}
 {"n":3,"role":"assistant","text":"It is committed."}`, 300, []string{"git commit -m one && git diff --quiet → committed, exit 1"}, nil},
 		"what praises the work": {user + `{"n":2,"role":"assistant","text":"` + sentences("The queue", 3) + `\n\n**Benefits**\n\n- **Robust queue.** ` + "`drain`" + ` should never lose a job, and ` + "`table`" + ` is not locked twice.\n\n**Issues**\n\n- **Lost lock.** ` + "`drain`" + ` should keep its lock until the ` + "`table`" + ` is not used by others."}`, 150,

@@ -149,7 +149,7 @@ func commandText(cmd string) string {
 
 var (
 	// does matches commands that build, test, check or change something.
-	does = pattern(`(?:^|[\s;&|:/.-])(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create)(?:$|[\s;&|:.])`)
+	does = pattern(`(?:^|[\s;&|:/.-])(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create|git (-C \S+ )?(restore|revert|reset|stash|clean|cherry-pick|checkout --)|rm -\w*r\w*)(?:$|[\s;&|:.])`)
 	// looks matches commands that only look around: that one failed says nothing.
 	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
 	lineEnds = pattern(`\s*\n\s*`)
