@@ -86,7 +86,7 @@ func hostileTrees() map[string]hostileCase {
 		"tree: .git":             refused(malformed, entry("40000", ".git", false)),
 		"tree: .GIT":             refused(malformed, entry("40000", ".GIT", false)),
 		"tree: .Git file":        refused(malformed, entry("100644", ".Git", false)),
-		"tree: git~1":            refused("path not allowed|not in the form that mem writes", entry("40000", "git~1", false)),
+		"tree: git~1":            refused("path not allowed|is not in order", entry("40000", "git~1", false)),
 		"tree: empty name":       refused(malformed, entry("100644", "", false)),
 		"tree: slash":            refused(malformed, entry("100644", "a/b", false)),
 		"tree: absolute":         refused(malformed, entry("100644", "/etc/passwd", false)),
