@@ -274,6 +274,10 @@ func TestNotMisleading(t *testing.T) {
 {"n":3,"role":"tool","name":"Bash","cmd":"rm -rf tmp/clones","result":"ok"}
 {"n":4,"role":"tool","name":"Bash","cmd":"git checkout main && ls","result":"ok"}
 {"n":5,"role":"assistant","text":"The queue is clean."}`, 300, []string{"[commands] git -C api checkout -- lint.go; rm -rf tmp/clones\n"}, nil},
+		"a choice that the user is given at the end": {user + `{"n":2,"role":"assistant","text":"The queue is mended now.\n\n` + strings.Repeat("The night is long and the day is short at this time of the year. ", 9) + `\n\nThis may be confusing at night. Should I add a test of the night to document it, or would you prefer that ` + "`drain`" + ` warns when the table is locked?"}
+{"n":3,"role":"user","text":"now the table of the day"}
+{"n":4,"role":"assistant","text":"The table is done."}`, 150,
+			[]string{"mended now.", "[...]\n\nShould I add a test of the night"}, []string{"confusing"}},
 		"a commit on a line that failed": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m one && git diff --quiet","exit":1,"result":"exit 1","done":["git commit"]}
 {"n":3,"role":"assistant","text":"It is committed."}`, 300, []string{"git commit -m one && git diff --quiet → committed, exit 1"}, nil},
 		"what praises the work": {user + `{"n":2,"role":"assistant","text":"` + sentences("The queue", 3) + `\n\n**Benefits**\n\n- **Robust queue.** ` + "`drain`" + ` should never lose a job, and ` + "`table`" + ` is not locked twice.\n\n**Issues**\n\n- **Lost lock.** ` + "`drain`" + ` should keep its lock until the ` + "`table`" + ` is not used by others."}`, 150,

@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -90,7 +91,11 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 		if level == keepit.Aggressive && (u.class == plan || block) || u.class == report {
 			u.flags |= late // what was done says it again
 		}
-		if u.score = o.score(u); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
+		u.score = o.score(u)
+		if last := i+1 == len(o.units) || o.units[i+1].item != u.item; last && u.class == closing && len(u.text) >= 100 && !isItem(u.text) && exchange.Asks(u.text) {
+			u.parent, u.score = none, 2*u.score // a choice that the user is given is understood alone
+		}
+		if u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
 			u.score = min(u.score, o.units[u.parent].score)
 		}
 		left := level == keepit.Aggressive && (u.flags&idle != 0 || u.class == report || u.class == change || u.class == plan && transcript.IsFence(u.text) || u.class == pasted && u.flags&late != 0)
@@ -109,15 +114,7 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 			o.said = append(o.said, step)
 		}
 	}
-	slices.SortStableFunc(byWorth, func(a, b int) int {
-		switch x, y := o.units[a].score, o.units[b].score; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(byWorth, func(a, b int) int { return cmp.Compare(o.units[b].score, o.units[a].score) })
 	for _, i := range byWorth {
 		step := o.take(true, i)
 		switch {
