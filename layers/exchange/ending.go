@@ -113,10 +113,13 @@ func red(xs []Exchange, last Command) (out Command) {
 	}
 	for i := range xs {
 		for _, c := range xs[i].Commands {
-			check := checkOf(c.Cmd)
-			if check == "" || c.Verdict != Failed || c.N >= last.N || !slices.ContainsFunc(xs[i].Failures, func(f Failure) bool {
+			if c.Verdict != Failed || c.N >= last.N || !slices.ContainsFunc(xs[i].Failures, func(f Failure) bool {
 				return f.N == c.N && f.Fixed == 0 && !shell.IsMisuse(f.Of, f.Lines)
 			}) {
+				continue
+			}
+			check := checkOf(c.Cmd)
+			if check == "" {
 				continue
 			}
 			this, that := run{of: subjects(check)}, run{of: subjects(last.Cmd)}
