@@ -17,7 +17,7 @@ type Ending struct {
 	Commit  Command // the last one
 	Push    Command // the last one
 	Check   Command // the last one that builds or tests and has a verdict, without the commands before it on its line
-	Red     Command // the last such one before Check that failed, if nothing as wide passed and nothing was edited since, or it is wider than Check
+	Red     Command // the last such one between Commit and Check that failed, if nothing as wide passed and nothing was edited since, or it is wider than Check
 	Made    []Said  // issues and pull requests, see [Exchange.Made]
 	Changed []File  // after the last commit, or since the beginning, and not restored or removed again
 
@@ -56,7 +56,7 @@ func EndingOf(xs []Exchange) Ending {
 			}
 		}
 	}
-	e.Red = red(xs, e.Check)
+	e.Red = red(xs, e.Commit.N, e.Check)
 	for i := range xs {
 		own, _ := OwnWords(xs[i].Request.Text) // what a log in it says was done, was done elsewhere
 		for _, s := range append([]Said{{xs[i].Request.N, own}}, xs[i].Texts...) {
@@ -103,8 +103,9 @@ func EndingOf(xs []Exchange) Ending {
 	return e
 }
 
-// red returns the last check before another one that failed and does not count as mended: see [Ending.Red].
-func red(xs []Exchange, last Command) (out Command) {
+// red returns the last check after a commit and before another check that failed and does not count as mended: see [Ending.Red].
+// What failed before a commit, a hook of git may have checked again.
+func red(xs []Exchange, commit int, last Command) (out Command) {
 	edited := 0 // the last edit
 	for i := range xs {
 		for _, d := range xs[i].Edits {
@@ -113,7 +114,7 @@ func red(xs []Exchange, last Command) (out Command) {
 	}
 	for i := range xs {
 		for _, c := range xs[i].Commands {
-			if c.Verdict != Failed || c.N >= last.N || !slices.ContainsFunc(xs[i].Failures, func(f Failure) bool {
+			if c.Verdict != Failed || c.N <= commit || c.N >= last.N || !slices.ContainsFunc(xs[i].Failures, func(f Failure) bool {
 				return f.N == c.N && f.Fixed == 0 && !shell.IsMisuse(f.Of, f.Lines)
 			}) {
 				continue

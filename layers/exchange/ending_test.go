@@ -42,6 +42,8 @@ func TestEndingRed(t *testing.T) {
 `
 	const edited = `{"n":4,"role":"tool","name":"Edit","target":"a.go:3","diff":"+y","result":"ok"}
 `
+	const committed = `{"n":5,"role":"tool","name":"Bash","cmd":"git commit -am one","result":"ok"}
+`
 	const passed = `{"n":9,"role":"tool","name":"Bash","cmd":"go test ./cmd -run TestPage","result":"ok","verdict":"passed"}`
 	for _, c := range []struct {
 		cmd, more string
@@ -51,6 +53,7 @@ func TestEndingRed(t *testing.T) {
 		{"go test ./... -cover", edited, true},
 		{"npm run build", "", true},
 		{"npm run build", edited, false},
+		{"go test ./... -cover", committed, false},
 		{"go test ./cmd -run TestPage", "", false},
 		{"go test ./cmd -run TestPage/dark", "", false},
 	} {
