@@ -603,11 +603,23 @@ func fails(e refine.Entry) bool {
 		return len(e.Errors) > 0
 	case e.Verdict != "":
 		return e.Verdict == "failed"
-	case len(e.Errors) == 0 || succeeded(e, func([]string) bool { return true }):
+	case len(e.Errors) == 0 || succeeded(e, func([]string) bool { return true }) || fellBack(e.Cmd):
 		return false
 	}
 	first := strings.ToLower(strings.TrimSpace(e.Errors[0]))
 	return strings.HasPrefix(first, "error: ") || strings.HasPrefix(first, "fatal: ")
+}
+
+// fellBack reports whether a shell line ends with another command for the case that the one before it fails, which the exit
+// status of the line is of: not with one that only hides or tells that.
+func fellBack(line string) bool {
+	list := shell.Parse(line)
+	n := len(list)
+	if n < 2 || list[n-2].Next != "||" {
+		return false
+	}
+	w := list[n-1].Program()
+	return len(w) > 0 && !slices.Contains([]string{"true", ":", "echo", "printf", "exit"}, w[0])
 }
 
 // cancelled reports whether the client did not run a call, because one beside it failed, or the user stopped it.

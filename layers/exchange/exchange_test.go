@@ -104,6 +104,24 @@ func TestOfSummary(t *testing.T) {
 	}
 }
 
+// TestFellBack holds that a line of output proves no failure of a line whose other command answered.
+func TestFellBack(t *testing.T) {
+	t.Parallel()
+	for cmd, want := range map[string]int{
+		"lint --enable=all ./... || lint ./...":           0,
+		"lint --enable=all ./... || true":                 1,
+		"lint --enable=all ./... || echo \"that failed\"": 1,
+		"lint --enable=all ./... | cat":                   1,
+	} {
+		xs := of(t, fmt.Sprintf(`{"n":1,"role":"user","text":"lint it"}
+{"n":2,"role":"tool","name":"Bash","cmd":%q,"result":"ok","errors":["Error: unknown linters: all"]}
+`, cmd))
+		if got := len(xs[0].Failures); got != want {
+			t.Errorf("%s: %d failures, want %d", cmd, got, want)
+		}
+	}
+}
+
 // TestFixed: a later success counts for a failure if it ran at least the same: not other files, and not a part of the tests.
 func TestFixed(t *testing.T) {
 	t.Parallel()
